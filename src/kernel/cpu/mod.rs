@@ -1,0 +1,1 @@
+//! The twins: each kernel's loop on the CPU.
