@@ -2,10 +2,12 @@
 
 mod error;
 mod op;
+mod usage;
 mod value;
 
 pub use error::GraphError;
 pub use op::{BinaryOp, Op, PadMode, PoolKind, UnaryOp, Window};
+pub use usage::{Usage, usage};
 pub use value::{Constant, DType, Value, ValueId};
 
 /// One operator of the network; its position in [`Graph::nodes`] is its step in the schedule.
