@@ -1,8 +1,7 @@
 //! The list of kernels: name, shader text, bindings, twin and tolerance of each.
 
-/// Computes a dispatch on the CPU: parameter block, one slice an input (exactly the operand's range; four
-/// zeros where absent), and the output's range. `output` holds the range's former contents on entry, as the
-/// device's binding does.
+/// Computes a dispatch on the CPU: parameter block, one slice an input (exactly the operand's range; four zeros where
+/// absent), and the output's range. `output` holds the range's former contents on entry, as the device's binding does.
 pub type Twin = fn(params: &[u32], inputs: &[&[f32]], output: &mut [f32]);
 
 /// How far the device may differ from the twin: `|difference| <= absolute + relative * max |expected|`.

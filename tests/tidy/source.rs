@@ -83,7 +83,8 @@ pub fn words(code: &str, word: &str) -> Vec<usize> {
     let bytes = code.as_bytes();
     code.match_indices(word)
         .map(|(at, _)| at)
-        .filter(|at| !(*at > 0 && is_ident(bytes.get(at - 1))) && !is_ident(bytes.get(at + word.len())))
+        .filter(|at| !is_ident(at.checked_sub(1).and_then(|before| bytes.get(before))))
+        .filter(|at| !is_ident(bytes.get(at + word.len())))
         .collect()
 }
 
