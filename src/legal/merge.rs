@@ -27,7 +27,8 @@ pub enum MergeError {
     },
     /// Two bindings that must become one hold different element types.
     #[error(
-        "kernel '{kernel}': bindings {a} and {b} hold different types and cannot become one; declare both as the same array type"
+        "kernel '{kernel}': bindings {a} and {b} hold different types and cannot become one; \
+         declare both as the same array type"
     )]
     Types {
         /// The kernel.
