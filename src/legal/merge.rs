@@ -27,7 +27,8 @@ pub enum MergeError {
     },
     /// Two bindings that must become one hold different element types.
     #[error(
-        "kernel '{kernel}': bindings {a} and {b} hold different types and cannot become one; declare both as the same array type"
+        "kernel '{kernel}': bindings {a} and {b} hold different types and cannot become one; \
+         declare both as the same array type"
     )]
     Types {
         /// The kernel.
@@ -39,9 +40,9 @@ pub enum MergeError {
     },
 }
 
-/// Parses `wgsl` and applies `partition` to its storage bindings, taken in the order of their binding numbers in
-/// group 0: access becomes as stated, each merged binding's uses point at its survivor, and what is no longer used
-/// disappears. Survivors keep their binding numbers.
+/// Parses `wgsl` and applies `partition` to its storage bindings, taken in the order of their binding
+/// numbers in group 0: access becomes as stated, each merged binding's uses point at its survivor, and what
+/// is no longer used disappears. Survivors keep their binding numbers.
 ///
 /// # Errors
 /// The text does not parse, declares another number of storage bindings, or merged bindings differ in type.

@@ -1,9 +1,9 @@
-//! Floor 0, pure (and naga): what WebGPU lets one dispatch bind, and how bindings of a kernel are merged so that any
-//! plan becomes lawful.
+//! Floor 0, pure (and naga): what WebGPU lets one dispatch bind, and how bindings of a kernel are merged so
+//! that any plan becomes lawful.
 //!
 //! Two rules shape everything. A buffer is tracked as a whole: within one dispatch it is either read-only or
-//! writable, even for disjoint ranges. And a writable range may not overlap any other bound range of its buffer;
-//! browsers refuse that, native wgpu does not look, and wrong data comes out.
+//! writable, even for disjoint ranges. And a writable range may not overlap any other bound range of its
+//! buffer; browsers refuse that, native wgpu does not look, and wrong data comes out.
 
 mod check;
 #[cfg(feature = "legal")]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// For each storage binding of a kernel (its inputs, then its output): the binding that stands for it after merging,
-/// and whether that one is writable. Pipelines are cached by kernel and partition.
+/// For each storage binding of a kernel (its inputs, then its output): the binding that stands for it after
+/// merging, and whether that one is writable. Pipelines are cached by kernel and partition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Partition {
     /// `survivor[i]` is the index of the binding that shows binding i; survivors name themselves.
@@ -28,12 +28,14 @@ pub struct Window {
     pub base_len: u32,
 }
 
-/// A storage range that a dispatch wants: buffer, bytes, and whether the buffer is bound writable in this dispatch.
+/// A storage range that a dispatch wants: buffer, bytes, and whether the buffer is bound writable in this
+/// dispatch.
 pub type Wanted = (usize, Range<u64>, bool);
 
-/// Merges every group of overlapping ranges of one writable buffer into one window, and aligns each window's start
-/// down to the device's alignment (the base offset carries the rest). The last binding of a group survives, so that
-/// an output stays an output. Aligning down can make windows meet; merging goes on until none does.
+/// Merges every group of overlapping ranges of one writable buffer into one window, and aligns each
+/// window's start down to the device's alignment (the base offset carries the rest). The last binding of a
+/// group survives, so that an output stays an output. Aligning down can make windows meet; merging goes on
+/// until none does.
 pub fn windows(wanted: &[Wanted], alignment_bytes: u64) -> (Partition, Vec<Window>) {
     let count = wanted.len();
     let mut survivor: Vec<usize> = (0..count).collect();
