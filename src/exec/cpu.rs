@@ -147,14 +147,16 @@ impl Machine for CpuNetwork {
 #[derive(Debug, Clone)]
 pub struct CpuHost(pub Arc<Program>);
 
-/// WebGPU's default limits, with bindings as large as they come: the CPU binds nothing.
-const HOST_LIMITS: BindingLimits = BindingLimits {
-    storage_alignment_bytes: 4,
-    uniform_alignment_bytes: 256,
-    max_storage_binding_bytes: u64::MAX,
-    max_storage_bindings: 8,
-    max_workgroups: 65_535,
-};
+impl CpuHost {
+    /// WebGPU's default limits, with bindings as large as they come: the CPU binds nothing.
+    pub const LIMITS: BindingLimits = BindingLimits {
+        storage_alignment_bytes: 4,
+        uniform_alignment_bytes: 256,
+        max_storage_binding_bytes: u64::MAX,
+        max_storage_bindings: 8,
+        max_workgroups: 65_535,
+    };
+}
 
 impl Host for CpuHost {
     type Machine = CpuNetwork;
@@ -168,8 +170,8 @@ impl Host for CpuHost {
     }
 
     fn bound(&self, plan: &Plan) -> Result<Vec<Bound>, ExecError> {
-        let weights = WeightMap::new(&self.0, HOST_LIMITS.storage_alignment_bytes, u64::MAX);
-        bind(&self.0, plan, &weights, &HOST_LIMITS)
+        let weights = WeightMap::new(&self.0, Self::LIMITS.storage_alignment_bytes, u64::MAX);
+        bind(&self.0, plan, &weights, &Self::LIMITS)
     }
 
     fn no_reuse(&self) -> Result<Plan, ExecError> {

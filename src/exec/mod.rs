@@ -16,13 +16,13 @@ mod weights;
 
 pub use audit::{Audit, FirstBad, MutationCounts, audit, mutate};
 pub use bind::{Bound, BufferKey, bind};
-pub use cpu::CpuNetwork;
+pub use cpu::{CpuHost, CpuNetwork};
 pub use error::ExecError;
-pub use machine::Machine;
+pub use machine::{Host, Machine};
 #[cfg(feature = "gpu")]
 pub use network::Network;
 pub use program::{Place, Program, default_input};
 #[cfg(feature = "gpu")]
-pub use resident::Resident;
+pub use resident::{Resident, SharedResident};
 pub use twin::TwinReport;
 pub use weights::WeightMap;

@@ -2,7 +2,7 @@
 
 use super::POISONS;
 use super::reference::Reference;
-use super::watch::{Lives, run_watched};
+use super::watch::{Lives, problem_steps, run_watched};
 use crate::exec::ExecError;
 use crate::exec::machine::Host;
 use crate::plan::{Plan, Problem, TensorId};
@@ -65,7 +65,7 @@ fn overlap(a: &std::ops::Range<u64>, b: &std::ops::Range<u64>) -> bool {
 
 /// Tensors of the same arena that are live in some step of `tensor`'s.
 fn neighbours(problem: &Problem, plan: &Plan, tensor: TensorId) -> Vec<TensorId> {
-    let steps = |t: TensorId| (problem.get(t).first(), problem.last_step(t));
+    let steps = |t: TensorId| problem_steps(problem, t);
     let (first, last) = steps(tensor);
     let meets = |other: &TensorId| {
         let (other_first, other_last) = steps(*other);
@@ -115,12 +115,12 @@ fn overwrites_what_is_read(problem: &Problem, mutated: &Plan, tensor: TensorId) 
     let here = bytes(mutated, tensor);
     neighbours(problem, mutated, tensor).into_iter().filter(|n| overlap(&here, &bytes(mutated, *n))).any(
         |neighbour| {
-            let order = |t: TensorId| (problem.get(t).first(), t);
+            let order = |t: TensorId| (problem_steps(problem, t).0, t);
             let (earlier, later) = match order(tensor) < order(neighbour) {
                 true => (tensor, neighbour),
                 false => (neighbour, tensor),
             };
-            problem.last_step(earlier) > problem.get(later).first()
+            problem_steps(problem, earlier).1 > problem_steps(problem, later).0
         },
     )
 }

@@ -4,7 +4,7 @@ use super::reference::{Reference, locate};
 use crate::exec::machine::Machine;
 use crate::exec::{BufferKey, ExecError, Program};
 use crate::graph::ValueId;
-use crate::plan::Plan;
+use crate::plan::{Plan, Problem, TensorId};
 use std::ops::Range;
 
 /// The first step after which something was not as it must be.
@@ -30,6 +30,12 @@ struct Life {
     last: usize,
 }
 
+/// First and last step at which a tensor must hold its bytes, both included.
+pub(super) fn problem_steps(problem: &Problem, tensor: TensorId) -> (u32, u32) {
+    let record = &problem.tensors()[tensor.index()];
+    (record.first(), problem.last(record))
+}
+
 /// All arena tensors of a program under a plan.
 pub(super) struct Lives {
     all: Vec<Life>,
@@ -42,9 +48,8 @@ impl Lives {
         let life = |tensor| {
             let value = program.usage.value(tensor);
             let (BufferKey::Arena(arena), bytes) = locate(program, plan, value)? else { return None };
-            let record = problem.get(tensor);
-            let (first, last) = (record.first().index(), problem.last_step(tensor).index());
-            Some(Life { value, arena, bytes, first, last })
+            let (first, last) = problem_steps(problem, tensor);
+            Some(Life { value, arena, bytes, first: first as usize, last: last as usize })
         };
         let arenas = plan.arenas().iter().map(|bytes| bytes / 4 * 4).collect();
         Lives { all: problem.ids().filter_map(life).collect(), arenas }
