@@ -1,5 +1,7 @@
 //! The list of kernels: name, shader text, bindings, twin and tolerance of each.
 
+use super::cpu;
+
 /// Computes a dispatch on the CPU: parameter block, one slice an input (exactly the operand's range; four zeros where
 /// absent), and the output's range. `output` holds the range's former contents on entry, as the device's binding does.
 pub type Twin = fn(params: &[u32], inputs: &[&[f32]], output: &mut [f32]);
@@ -34,16 +36,97 @@ pub struct Kernel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum KernelId {
-    /// `shaders/copy.wgsl`: strided copy.
-    Copy,
+    /// `shaders/conv2d.wgsl`: direct convolution, any groups.
+    Conv2d,
+    /// `shaders/conv2d_tiled.wgsl`: convolution as a matrix product by tiles.
+    Conv2dTiled,
+    /// `shaders/conv2d_depthwise.wgsl`: one input channel for each group.
+    Conv2dDepthwise,
+    /// `shaders/matmul.wgsl`: batched matrix product by tiles.
+    Matmul,
+    /// `shaders/matvec.wgsl`: up to 4 rows times a matrix.
+    Matvec,
+    /// `shaders/pool2d.wgsl`: largest element or mean of a window.
+    Pool2d,
 }
 
 impl KernelId {
     /// Every kernel.
-    pub const ALL: &'static [KernelId] = &[KernelId::Copy];
+    pub const ALL: &'static [KernelId] = &[
+        KernelId::Conv2d,
+        KernelId::Conv2dTiled,
+        KernelId::Conv2dDepthwise,
+        KernelId::Matmul,
+        KernelId::Matvec,
+        KernelId::Pool2d,
+    ];
 
     /// The kernel behind the id.
     pub fn kernel(self) -> &'static Kernel {
-        unimplemented!()
+        match self {
+            KernelId::Conv2d => &CONV2D,
+            KernelId::Conv2dTiled => &CONV2D_TILED,
+            KernelId::Conv2dDepthwise => &CONV2D_DEPTHWISE,
+            KernelId::Matmul => &MATMUL,
+            KernelId::Matvec => &MATVEC,
+            KernelId::Pool2d => &POOL2D,
+        }
     }
 }
+
+/// Sums of products: the twin adds in the shader's order, so only the rounding of fused multiply-adds differs.
+const SUM_OF_PRODUCTS: Tolerance = Tolerance { relative: 2e-5, absolute: 1e-6 };
+
+static CONV2D: Kernel = Kernel {
+    id: KernelId::Conv2d,
+    name: "conv2d",
+    wgsl: include_str!("../../shaders/conv2d.wgsl"),
+    inputs: &["x", "w", "bias"],
+    twin: cpu::conv2d::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static CONV2D_TILED: Kernel = Kernel {
+    id: KernelId::Conv2dTiled,
+    name: "conv2d_tiled",
+    wgsl: include_str!("../../shaders/conv2d_tiled.wgsl"),
+    inputs: &["x", "w", "bias"],
+    twin: cpu::conv2d_tiled::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static CONV2D_DEPTHWISE: Kernel = Kernel {
+    id: KernelId::Conv2dDepthwise,
+    name: "conv2d_depthwise",
+    wgsl: include_str!("../../shaders/conv2d_depthwise.wgsl"),
+    inputs: &["x", "w", "bias"],
+    twin: cpu::conv2d_depthwise::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static MATMUL: Kernel = Kernel {
+    id: KernelId::Matmul,
+    name: "matmul",
+    wgsl: include_str!("../../shaders/matmul.wgsl"),
+    inputs: &["a", "b", "c"],
+    twin: cpu::matmul::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static MATVEC: Kernel = Kernel {
+    id: KernelId::Matvec,
+    name: "matvec",
+    wgsl: include_str!("../../shaders/matvec.wgsl"),
+    inputs: &["a", "b", "c"],
+    twin: cpu::matvec::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static POOL2D: Kernel = Kernel {
+    id: KernelId::Pool2d,
+    name: "pool2d",
+    wgsl: include_str!("../../shaders/pool2d.wgsl"),
+    inputs: &["x"],
+    twin: cpu::pool2d::run,
+    tolerance: Tolerance { relative: 1e-6, absolute: 1e-7 },
+};

@@ -1,7 +1,15 @@
 //! From a node of a graph to dispatches.
 
+mod conv;
+mod grid;
+mod matmul;
+mod pool;
+
 use super::Dispatch;
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, Node, Op};
+use conv::lower_conv;
+use matmul::lower_matmul;
+use pool::lower_pool;
 
 /// What a device allows one dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +40,15 @@ pub enum LowerError {
 ///
 /// # Errors
 /// Names the node and what no kernel handles.
-pub fn lower(_graph: &Graph, node: &Node, _limits: LowerLimits) -> Result<Vec<Dispatch>, LowerError> {
-    Err(LowerError::Unsupported {
-        node: node.name.clone(),
-        op: node.op.name(),
-        what: "not lowered yet".into(),
-    })
+pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Dispatch>, LowerError> {
+    match node.op {
+        Op::Conv { .. } => lower_conv(graph, node, limits),
+        Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),
+        Op::Pool { .. } => lower_pool(graph, node, limits),
+        _ => Err(LowerError::Unsupported {
+            node: node.name.clone(),
+            op: node.op.name(),
+            what: "not lowered yet".into(),
+        }),
+    }
 }
