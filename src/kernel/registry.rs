@@ -15,6 +15,15 @@ pub struct Tolerance {
     pub absolute: f32,
 }
 
+impl Tolerance {
+    /// The device must give the twin's bits.
+    pub const EXACT: Tolerance = Tolerance { relative: 0.0, absolute: 0.0 };
+
+    const fn relative(relative: f32) -> Tolerance {
+        Tolerance { relative, absolute: 0.0 }
+    }
+}
+
 /// One kernel.
 #[derive(Debug)]
 pub struct Kernel {
@@ -48,6 +57,22 @@ pub enum KernelId {
     Matvec,
     /// `shaders/pool2d.wgsl`: largest element or mean of a window.
     Pool2d,
+    /// `shaders/copy.wgsl`: strided copy.
+    Copy,
+    /// `shaders/unary.wgsl`: element-wise function of one tensor.
+    Unary,
+    /// `shaders/binary.wgsl`: element-wise function of two tensors with broadcasting.
+    Binary,
+    /// `shaders/batch_norm.wgsl`: batch normalisation with given statistics.
+    BatchNorm,
+    /// `shaders/reduce_mean.wgsl`: mean over any axes.
+    ReduceMean,
+    /// `shaders/softmax.wgsl`: softmax over adjacent axes.
+    Softmax,
+    /// `shaders/lrn.wgsl`: local response normalisation across channels.
+    Lrn,
+    /// `shaders/pad.wgsl`: constant, mirrored and edge padding.
+    Pad,
 }
 
 impl KernelId {
@@ -59,6 +84,14 @@ impl KernelId {
         KernelId::Matmul,
         KernelId::Matvec,
         KernelId::Pool2d,
+        KernelId::Copy,
+        KernelId::Unary,
+        KernelId::Binary,
+        KernelId::BatchNorm,
+        KernelId::ReduceMean,
+        KernelId::Softmax,
+        KernelId::Lrn,
+        KernelId::Pad,
     ];
 
     /// The kernel behind the id.
@@ -70,6 +103,14 @@ impl KernelId {
             KernelId::Matmul => &MATMUL,
             KernelId::Matvec => &MATVEC,
             KernelId::Pool2d => &POOL2D,
+            KernelId::Copy => &COPY,
+            KernelId::Unary => &UNARY,
+            KernelId::Binary => &BINARY,
+            KernelId::BatchNorm => &BATCH_NORM,
+            KernelId::ReduceMean => &REDUCE_MEAN,
+            KernelId::Softmax => &SOFTMAX,
+            KernelId::Lrn => &LRN,
+            KernelId::Pad => &PAD,
         }
     }
 }
@@ -129,4 +170,79 @@ static POOL2D: Kernel = Kernel {
     inputs: &["x"],
     twin: cpu::pool2d::run,
     tolerance: Tolerance { relative: 1e-6, absolute: 1e-7 },
+};
+
+static COPY: Kernel = Kernel {
+    id: KernelId::Copy,
+    name: "copy",
+    wgsl: include_str!("../../shaders/copy.wgsl"),
+    inputs: &["x"],
+    twin: cpu::copy::copy,
+    tolerance: Tolerance::EXACT,
+};
+
+// exp of large arguments is the worst: WGSL grants 3 + 2 |x| units in the last place.
+static UNARY: Kernel = Kernel {
+    id: KernelId::Unary,
+    name: "unary",
+    wgsl: include_str!("../../shaders/unary.wgsl"),
+    inputs: &["x"],
+    twin: cpu::unary::unary,
+    tolerance: Tolerance::relative(2e-5),
+};
+
+// pow through logarithms is the worst.
+static BINARY: Kernel = Kernel {
+    id: KernelId::Binary,
+    name: "binary",
+    wgsl: include_str!("../../shaders/binary.wgsl"),
+    inputs: &["a", "b"],
+    twin: cpu::binary::binary,
+    tolerance: Tolerance::relative(2e-5),
+};
+
+static BATCH_NORM: Kernel = Kernel {
+    id: KernelId::BatchNorm,
+    name: "batch_norm",
+    wgsl: include_str!("../../shaders/batch_norm.wgsl"),
+    inputs: &["x", "scale", "bias", "mean", "variance"],
+    twin: cpu::batch_norm::batch_norm,
+    tolerance: Tolerance { relative: 2e-6, absolute: 1e-6 },
+};
+
+// The same additions in the same order; only the final division may round differently.
+static REDUCE_MEAN: Kernel = Kernel {
+    id: KernelId::ReduceMean,
+    name: "reduce_mean",
+    wgsl: include_str!("../../shaders/reduce_mean.wgsl"),
+    inputs: &["x"],
+    twin: cpu::reduce_mean::reduce_mean,
+    tolerance: Tolerance::relative(1e-6),
+};
+
+static SOFTMAX: Kernel = Kernel {
+    id: KernelId::Softmax,
+    name: "softmax",
+    wgsl: include_str!("../../shaders/softmax.wgsl"),
+    inputs: &["x"],
+    twin: cpu::softmax::softmax,
+    tolerance: Tolerance::relative(1e-5),
+};
+
+static LRN: Kernel = Kernel {
+    id: KernelId::Lrn,
+    name: "lrn",
+    wgsl: include_str!("../../shaders/lrn.wgsl"),
+    inputs: &["x"],
+    twin: cpu::lrn::lrn,
+    tolerance: Tolerance::relative(1e-5),
+};
+
+static PAD: Kernel = Kernel {
+    id: KernelId::Pad,
+    name: "pad",
+    wgsl: include_str!("../../shaders/pad.wgsl"),
+    inputs: &["x"],
+    twin: cpu::pad::pad,
+    tolerance: Tolerance::EXACT,
 };

@@ -5,11 +5,19 @@ mod grid;
 mod matmul;
 mod pool;
 
+mod elementwise;
+mod norm;
+mod pad;
+mod shape;
+mod site;
+mod strides;
+
 use super::Dispatch;
 use crate::graph::{Graph, Node, Op};
 use conv::lower_conv;
 use matmul::lower_matmul;
 use pool::lower_pool;
+use site::Site;
 
 /// What a device allows one dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,17 +46,31 @@ pub enum LowerError {
 
 /// Dispatches that compute `node`, in order. A node whose output holds no element needs none.
 ///
+/// Shapes are checked as far as the kernels rely on them, so that no dispatch addresses an element outside its operands.
+///
 /// # Errors
 /// Names the node and what no kernel handles.
 pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Dispatch>, LowerError> {
-    match node.op {
+    let site = Site::new(graph, node, limits)?;
+    if site.output.is_empty() {
+        return Ok(Vec::new());
+    }
+    match &node.op {
+        Op::Unary(op) => elementwise::lower_unary(&site, *op),
+        Op::Binary(op) => elementwise::lower_binary(&site, *op),
+        Op::Sum => elementwise::lower_sum(&site),
+        Op::BatchNormalization { epsilon } => norm::lower_batch_norm(&site, *epsilon),
+        Op::ReduceMean { axes } => norm::lower_reduce_mean(&site, axes),
+        Op::Softmax { first_axis, last_axis } => norm::lower_softmax(&site, *first_axis, *last_axis),
+        Op::Lrn { size, alpha, beta, bias } => norm::lower_lrn(&site, *size, [*alpha, *beta, *bias]),
+        Op::Copy => shape::lower_copy(&site),
+        Op::Transpose { perm } => shape::lower_transpose(&site, perm),
+        Op::Slice { starts, steps } => shape::lower_slice(&site, starts, steps),
+        Op::Concat { axis } => shape::lower_concat(&site, *axis),
+        Op::Expand => shape::lower_expand(&site),
+        Op::Pad { mode, before } => pad::lower_pad(&site, *mode, before),
         Op::Conv { .. } => lower_conv(graph, node, limits),
         Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),
         Op::Pool { .. } => lower_pool(graph, node, limits),
-        _ => Err(LowerError::Unsupported {
-            node: node.name.clone(),
-            op: node.op.name(),
-            what: "not lowered yet".into(),
-        }),
     }
 }

@@ -1,0 +1,111 @@
+//! Operators over groups of elements: batch normalisation, mean, softmax, local response normalisation.
+
+use super::LowerError;
+use super::site::Site;
+use super::strides::{Space, row_major};
+use crate::kernel::{Dispatch, KernelId, ParamWriter};
+
+/// Invocations that share one item of `len` elements: a power of two up to 256, about 8 elements each.
+fn lanes_for(len: usize) -> usize {
+    if len <= 16 { 1 } else { len.div_ceil(8).next_power_of_two().min(256) }
+}
+
+/// Channels and elements behind each of `[N, C, ..]`.
+fn channels(site: &Site) -> Result<(usize, usize), LowerError> {
+    match site.inputs[0].shape[..] {
+        [_, channels, ref rest @ ..] => Ok((channels, rest.iter().product())),
+        ref shape => Err(site.unsupported(format!("input {shape:?} has no channel dimension"))),
+    }
+}
+
+pub(super) fn lower_batch_norm(site: &Site, epsilon: f32) -> Result<Vec<Dispatch>, LowerError> {
+    let [x, statistics @ ..] = site.inputs::<5>()?;
+    site.expect_output(&x.shape)?;
+    let (channels, inner) = channels(site)?;
+    if let Some(wrong) = statistics.iter().find(|v| v.len() != channels) {
+        let what = format!("'{}' has {} elements for {channels} channels", wrong.name, wrong.len());
+        return Err(site.unsupported(what));
+    }
+    let params = ParamWriter::new(6).u32(x.len() as u32).u32(channels as u32).u32(inner as u32).f32(epsilon);
+    let operands = (0..5).map(|i| site.operand(i)).collect();
+    Ok(vec![site.linear(KernelId::BatchNorm, operands, params, x.len())?])
+}
+
+pub(super) fn lower_reduce_mean(site: &Site, axes: &[usize]) -> Result<Vec<Dispatch>, LowerError> {
+    let [x] = site.inputs()?;
+    let rank = x.shape.len();
+    if let Some(axis) = axes.iter().find(|axis| **axis >= rank) {
+        return Err(site.unsupported(format!("axis {axis} of a tensor of rank {rank}")));
+    }
+    let strides = row_major(&x.shape);
+    let part = |reduced: bool| -> (Vec<usize>, Vec<i64>) {
+        (0..rank).filter(|d| axes.contains(d) == reduced).map(|d| (x.shape[d], strides[d])).unzip()
+    };
+    let ((kept_dims, kept_strides), (dims, strides)) = (part(false), part(true));
+    let (count, reduced) = (kept_dims.iter().product::<usize>(), dims.iter().product::<usize>());
+    if count != site.output.len() {
+        let what = format!("{count} means for an output of {} elements", site.output.len());
+        return Err(site.unsupported(what));
+    }
+    let kept_space = Space::new(site, &kept_dims, [&kept_strides])?;
+    let reduced_space = Space::new(site, &dims, [&strides])?;
+    // With many outputs and elements far apart, neighbouring invocations read neighbouring elements if each has a mean.
+    let apart = count >= 4096 && reduced_space.last_stride(0) != 1;
+    let lanes = if apart { 1 } else { lanes_for(reduced) };
+    let params = ParamWriter::new(2)
+        .u32(count as u32)
+        .u32(reduced as u32)
+        .u32(lanes as u32)
+        .u32(kept_space.rank())
+        .u32(reduced_space.rank());
+    let params = reduced_space.write(kept_space.write(params));
+    Ok(vec![site.lanes(KernelId::ReduceMean, params, count, lanes)?])
+}
+
+pub(super) fn lower_softmax(
+    site: &Site,
+    first_axis: usize,
+    last_axis: usize,
+) -> Result<Vec<Dispatch>, LowerError> {
+    let [x] = site.inputs()?;
+    site.expect_output(&x.shape)?;
+    let rank = x.shape.len();
+    if first_axis > last_axis || last_axis > rank {
+        return Err(site.unsupported(format!("axes {first_axis}..{last_axis} of a tensor of rank {rank}")));
+    }
+    let axis: usize = x.shape[first_axis..last_axis].iter().product();
+    let inner: usize = x.shape[last_axis..].iter().product();
+    let rows = x.len() / axis;
+    // With a long inner dimension, neighbouring invocations read neighbouring elements if each has its own row.
+    let lanes = if inner < 16 { lanes_for(axis) } else { 1 };
+    let params = ParamWriter::new(2).u32(rows as u32).u32(axis as u32).u32(inner as u32).u32(lanes as u32);
+    Ok(vec![site.lanes(KernelId::Softmax, params, rows, lanes)?])
+}
+
+pub(super) fn lower_lrn(
+    site: &Site,
+    size: usize,
+    [alpha, beta, bias]: [f32; 3],
+) -> Result<Vec<Dispatch>, LowerError> {
+    let [x] = site.inputs()?;
+    site.expect_output(&x.shape)?;
+    let (channels, inner) = channels(site)?;
+    if size == 0 {
+        return Err(site.unsupported("size 0, needs 1 or more"));
+    }
+    if alpha < 0.0 || bias < 0.0 {
+        return Err(site.unsupported(format!("alpha {alpha} and bias {bias}: a negative base of a power")));
+    }
+    // A window wider than all channels reads no more than they hold.
+    let (before, after) = (((size - 1) / 2).min(channels), (size / 2).min(channels));
+    let params = ParamWriter::new(2)
+        .u32(x.len() as u32)
+        .u32(channels as u32)
+        .u32(inner as u32)
+        .u32(before as u32)
+        .u32(after as u32)
+        .f32(alpha / size as f32)
+        .f32(beta)
+        .f32(bias);
+    Ok(vec![site.linear(KernelId::Lrn, vec![site.operand(0)], params, x.len())?])
+}

@@ -1,0 +1,151 @@
+//! One kernel = one shader file = one registry row = one twin; and every shader keeps the contract of its row.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use sublet::kernel::KernelId;
+
+/// Names of the files in a folder with that extension, without it.
+fn stems(folder: &str, extension: &str) -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let files = std::fs::read_dir(&folder).expect("folder exists").map(|f| f.expect("readable").path());
+    files
+        .filter(|f| f.extension().is_some_and(|e| e == extension))
+        .map(|f| f.file_stem().expect("a name").to_string_lossy().into_owned())
+        .collect()
+}
+
+#[test]
+fn every_shader_has_a_row_and_a_twin() {
+    let rows: BTreeSet<String> = KernelId::ALL.iter().map(|id| id.kernel().name.to_owned()).collect();
+    assert_eq!(rows.len(), KernelId::ALL.len(), "two rows share a name");
+    assert_eq!(rows, stems("shaders", "wgsl"), "rows (left) and shaders/ (right)");
+    let twins = stems("src/kernel/cpu", "rs");
+    let missing: Vec<_> = rows.difference(&twins).collect();
+    assert!(missing.is_empty(), "no twin for {missing:?}");
+    for twin in twins.difference(&rows) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/kernel/cpu/{twin}.rs"));
+        let text = std::fs::read_to_string(path).expect("readable");
+        assert!(!text.starts_with("//! Twin of"), "{twin}.rs is a twin of no shader");
+    }
+}
+
+#[test]
+fn rows_are_their_own() {
+    for id in KernelId::ALL {
+        let kernel = id.kernel();
+        assert_eq!(kernel.id, *id);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("shaders/{}.wgsl", kernel.name));
+        assert_eq!(kernel.wgsl, std::fs::read_to_string(path).expect("readable"), "{}", kernel.name);
+        assert!(kernel.tolerance.relative >= 0.0 && kernel.tolerance.relative < 1e-3, "{}", kernel.name);
+        assert!(kernel.tolerance.absolute >= 0.0 && kernel.tolerance.absolute < 1e-3, "{}", kernel.name);
+    }
+}
+
+#[test]
+fn every_shader_says_what_it_is() {
+    for id in KernelId::ALL {
+        let kernel = id.kernel();
+        let header: Vec<&str> = kernel.wgsl.lines().take_while(|line| line.starts_with("//")).collect();
+        for word in ["Bindings:", "Dispatch:"] {
+            assert!(header.iter().any(|line| line.contains(word)), "{}: header lacks {word}", kernel.name);
+        }
+        let longest = kernel.wgsl.lines().map(|line| line.chars().count()).max();
+        assert!(longest <= Some(120), "{}: a line of {longest:?} characters", kernel.name);
+    }
+}
+
+#[cfg(feature = "legal")]
+mod wgsl {
+    use naga::{AddressSpace, ArraySize, Module, Scalar, StorageAccess, TypeInner};
+    use sublet::kernel::{Kernel, KernelId};
+
+    fn parse(kernel: &Kernel) -> Module {
+        let module = naga::front::wgsl::parse_str(kernel.wgsl)
+            .unwrap_or_else(|e| panic!("{}: {}", kernel.name, e.emit_to_string(kernel.wgsl)));
+        let flags = naga::valid::ValidationFlags::all();
+        naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
+            .validate(&module)
+            .unwrap_or_else(|e| panic!("{}: {}", kernel.name, e.emit_to_string(kernel.wgsl)));
+        module
+    }
+
+    #[test]
+    fn shaders_are_valid_and_within_default_limits() {
+        for id in KernelId::ALL {
+            let kernel = id.kernel();
+            let module = parse(kernel);
+            assert_eq!(module.entry_points.len(), 1, "{}", kernel.name);
+            let entry = &module.entry_points[0];
+            assert_eq!(entry.name, "main", "{}", kernel.name);
+            assert!(entry.workgroup_size.iter().product::<u32>() <= 256, "{}", kernel.name);
+            let shared: u32 = (module.global_variables.iter())
+                .filter(|(_, v)| v.space == AddressSpace::WorkGroup)
+                .map(|(_, v)| module.types[v.ty].inner.size(module.to_ctx()).next_multiple_of(16))
+                .sum();
+            assert!(shared <= 16 << 10, "{}: {shared} bytes of workgroup memory", kernel.name);
+        }
+    }
+
+    #[test]
+    fn bindings_are_as_the_rows_say() {
+        for id in KernelId::ALL {
+            let kernel = id.kernel();
+            let module = parse(kernel);
+            let mut expected = vec![("p", AddressSpace::Uniform)];
+            let read = AddressSpace::Storage { access: StorageAccess::LOAD };
+            expected.extend(kernel.inputs.iter().map(|name| (*name, read)));
+            let access = StorageAccess::LOAD | StorageAccess::STORE;
+            expected.push(("out", AddressSpace::Storage { access }));
+
+            let mut found = Vec::new();
+            for (_, variable) in module.global_variables.iter() {
+                let Some(binding) = &variable.binding else { continue };
+                assert_eq!(binding.group, 0, "{}", kernel.name);
+                let name = variable.name.as_deref().expect("globals are named");
+                found.push((binding.binding, name, variable.space));
+                if variable.space != AddressSpace::Uniform {
+                    assert!(
+                        is_plain_array(&module, variable.ty),
+                        "{}: {name} is not array<f32>",
+                        kernel.name
+                    );
+                }
+            }
+            found.sort_by_key(|(binding, ..)| *binding);
+            let numbers: Vec<u32> = found.iter().map(|(binding, ..)| *binding).collect();
+            assert_eq!(numbers, (0..expected.len() as u32).collect::<Vec<_>>(), "{}", kernel.name);
+            let found: Vec<_> = found.into_iter().map(|(_, name, space)| (name, space)).collect();
+            assert_eq!(found, expected, "{}", kernel.name);
+        }
+    }
+
+    fn is_plain_array(module: &Module, ty: naga::Handle<naga::Type>) -> bool {
+        match module.types[ty].inner {
+            TypeInner::Array { base, size: ArraySize::Dynamic, .. } => {
+                module.types[base].inner == TypeInner::Scalar(Scalar::F32)
+            }
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn parameter_blocks_start_with_the_bases() {
+        for id in KernelId::ALL {
+            let kernel = id.kernel();
+            let module = parse(kernel);
+            let (_, variable) = (module.global_variables.iter())
+                .find(|(_, v)| v.space == AddressSpace::Uniform)
+                .expect("a parameter block");
+            let TypeInner::Struct { members, .. } = &module.types[variable.ty].inner else {
+                panic!("{}: parameters are no struct", kernel.name)
+            };
+            let names = kernel.inputs.iter().copied().chain(["out"]);
+            for (i, (name, member)) in names.zip(members).enumerate() {
+                assert_eq!(member.name, Some(format!("{name}_base")), "{}", kernel.name);
+                assert_eq!(member.offset, 4 * i as u32, "{}", kernel.name);
+                assert_eq!(module.types[member.ty].inner, TypeInner::Scalar(Scalar::U32), "{}", kernel.name);
+            }
+            assert!(members.len() > kernel.inputs.len() + 1, "{}: no count", kernel.name);
+        }
+    }
+}
