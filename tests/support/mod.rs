@@ -1,0 +1,6 @@
+//! What several test files share.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+#[cfg(feature = "onnx")]
+pub mod onnx_encoder;
+pub mod records;
