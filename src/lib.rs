@@ -14,7 +14,6 @@
 
 #[cfg(feature = "gpu")]
 pub mod device;
-#[cfg(feature = "gpu")]
 pub mod exec;
 pub mod graph;
 pub mod kernel;

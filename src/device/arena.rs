@@ -1,7 +1,7 @@
 //! Arenas: the few buffers that a plan's tensors share.
 
 use super::{DeviceError, DeviceLimits, ErrorScopes};
-use crate::plan::{Plan, TensorId};
+use crate::plan::{Plan, Problem, TensorId};
 use std::num::NonZeroU64;
 use std::ops::Range;
 use wgpu::{BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferDescriptor, BufferUsages, Device};
@@ -11,6 +11,8 @@ use wgpu::{BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferDescrip
 pub struct DeviceArena {
     buffers: Vec<Buffer>,
     plan: Plan,
+    /// Bytes of each tensor.
+    sizes: Vec<u64>,
 }
 
 /// One tensor in its arena: what a binding for one dispatch shows, exactly as long as the tensor.
@@ -35,14 +37,29 @@ impl<'a> View<'a> {
 }
 
 impl DeviceArena {
-    /// Creates the plan's arenas on the device.
+    /// Creates the arenas of a plan for `problem` on the device.
     ///
     /// # Errors
-    /// An arena or a tensor is over a limit, offsets are not aligned for the device, or memory is out. Nothing stays
-    /// allocated then.
-    pub async fn new(device: &Device, plan: &Plan) -> Result<Self, DeviceError> {
+    /// The plan is not valid for the problem, an arena or a tensor is over a limit, the device cannot bind at the plan's
+    /// offsets, or memory is out. Nothing stays allocated then.
+    pub async fn new(device: &Device, problem: &Problem, plan: &Plan) -> Result<Self, DeviceError> {
+        plan.validate(problem)?;
         let limits = DeviceLimits::new(&device.limits());
-        Self::check(plan, &limits)?;
+        let device_bytes = limits.storage_alignment_bytes;
+        let unaligned = |id: &TensorId| plan.offset_bytes(*id) % device_bytes != 0;
+        if let Some(tensor) = problem.ids().find(unaligned) {
+            return Err(DeviceError::Alignment {
+                tensor: problem.tensors()[tensor.index()].label().to_owned(),
+                offset_bytes: plan.offset_bytes(tensor),
+                device_bytes,
+            });
+        }
+        Self::unchecked(device, problem, plan).await
+    }
+
+    /// Without asking the judge, for planted faults, and at any offset, for bindings that carry the rest in a base.
+    pub(crate) async fn unchecked(device: &Device, problem: &Problem, plan: &Plan) -> Result<Self, DeviceError> {
+        Self::check_limits(problem, plan, &DeviceLimits::new(&device.limits()))?;
         let mut buffers = Vec::with_capacity(plan.arenas().len());
         for (i, bytes) in plan.arenas().iter().enumerate() {
             let label = format!("sublet arena {i}");
@@ -57,10 +74,11 @@ impl DeviceArena {
             scopes.close(&label, size).await?;
             log::debug!("{label}: {size} bytes");
         }
-        Ok(DeviceArena { buffers, plan: plan.clone() })
+        let sizes = problem.tensors().iter().map(|t| t.size_bytes()).collect();
+        Ok(DeviceArena { buffers, plan: plan.clone(), sizes })
     }
 
-    fn check(plan: &Plan, limits: &DeviceLimits) -> Result<(), DeviceError> {
+    fn check_limits(problem: &Problem, plan: &Plan, limits: &DeviceLimits) -> Result<(), DeviceError> {
         for (i, bytes) in plan.arenas().iter().enumerate() {
             if *bytes > limits.max_buffer_bytes {
                 return Err(DeviceError::OverLimit {
@@ -71,11 +89,11 @@ impl DeviceArena {
                 });
             }
         }
-        for tensor in plan.tensors() {
-            let needed_bytes = plan.size_bytes(tensor);
+        for tensor in problem.tensors() {
+            let needed_bytes = tensor.size_bytes();
             if needed_bytes > limits.max_binding_bytes {
                 return Err(DeviceError::OverLimit {
-                    what: plan.label(tensor).to_owned(),
+                    what: tensor.label().to_owned(),
                     needed_bytes,
                     limit: "max_storage_buffer_binding_size",
                     available_bytes: limits.max_binding_bytes,
@@ -87,7 +105,7 @@ impl DeviceArena {
 
     /// The view of a tensor, or `None` where it has no bytes.
     pub fn view(&self, tensor: TensorId) -> Option<View<'_>> {
-        let (start, size) = (self.plan.offset_bytes(tensor), self.plan.size_bytes(tensor));
+        let (start, size) = (self.plan.offset_bytes(tensor), self.sizes[tensor.index()]);
         let buffer = &self.buffers[self.plan.arena(tensor).index()];
         (size > 0).then(|| View { buffer, bytes: start..(start + size).next_multiple_of(4) })
     }

@@ -16,13 +16,16 @@ pub enum DeviceError {
         /// The limit.
         available_bytes: u64,
     },
+    /// The judge refuses the plan.
+    #[error("the plan is not valid: {0}")]
+    Plan(#[from] crate::plan::Violation),
     /// A plan whose offsets the device cannot bind.
-    #[error(
-        "the plan is aligned to {plan_bytes} bytes, the device binds storage at multiples of {device_bytes}"
-    )]
+    #[error("'{tensor}' lies at byte {offset_bytes}, the device binds storage at multiples of {device_bytes} bytes")]
     Alignment {
-        /// Alignment of the plan.
-        plan_bytes: u64,
+        /// The tensor.
+        tensor: String,
+        /// Its offset.
+        offset_bytes: u64,
         /// Alignment of the device.
         device_bytes: u64,
     },

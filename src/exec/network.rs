@@ -73,7 +73,7 @@ impl Network {
     pub(super) async fn unchecked(resident: SharedResident, plan: &Plan) -> Result<Self, ExecError> {
         let device = resident.device.clone();
         let bound = resident.bound(plan)?;
-        let arena = DeviceArena::new(&device, plan).await?;
+        let arena = DeviceArena::unchecked(&device, &resident.program.usage.problem, plan).await?;
         let graph = &resident.program.graph;
         let bytes = |ids: &[ValueId]| ids.iter().map(|id| graph.get(*id).size_bytes()).collect::<Vec<_>>();
         let io = BufferUsages::STORAGE | BufferUsages::COPY_SRC;

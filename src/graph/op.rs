@@ -107,7 +107,7 @@ pub enum Op {
         window: Window,
         /// Channel groups.
         groups: usize,
-        /// Applied to each output element before it is stored.
+        /// Applied to each output element before it is stored; the importers leave it open.
         activation: Option<UnaryOp>,
     },
     /// Inputs `x [N, C, ..]`, `scale [C]`, `bias [C]`, `mean [C]`, `variance [C]`.

@@ -54,9 +54,13 @@ pub async fn mutate<H: Host>(
     Ok(counts)
 }
 
-fn bytes(plan: &Plan, tensor: TensorId) -> std::ops::Range<u64> {
+fn size(problem: &Problem, tensor: TensorId) -> u64 {
+    problem.tensors()[tensor.index()].size_bytes()
+}
+
+fn bytes(problem: &Problem, plan: &Plan, tensor: TensorId) -> std::ops::Range<u64> {
     let start = plan.offset_bytes(tensor);
-    start..start + plan.size_bytes(tensor)
+    start..start + size(problem, tensor)
 }
 
 fn overlap(a: &std::ops::Range<u64>, b: &std::ops::Range<u64>) -> bool {
@@ -71,7 +75,7 @@ fn neighbours(problem: &Problem, plan: &Plan, tensor: TensorId) -> Vec<TensorId>
         let (other_first, other_last) = steps(*other);
         *other != tensor
             && plan.arena(*other) == plan.arena(tensor)
-            && plan.size_bytes(*other) > 0
+            && size(problem, *other) > 0
             && other_first <= last
             && first <= other_last
     };
@@ -82,19 +86,19 @@ fn neighbours(problem: &Problem, plan: &Plan, tensor: TensorId) -> Vec<TensorId>
 fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> {
     let alignment = problem.alignment().bytes().max(4);
     let mut per_tensor: Vec<(TensorId, Vec<u64>)> = Vec::new();
-    for tensor in problem.ids().filter(|t| plan.size_bytes(*t) > 0) {
+    for tensor in problem.ids().filter(|t| size(problem, *t) > 0) {
         let mut offsets = Vec::new();
-        let room = plan.arenas()[plan.arena(tensor).index()].saturating_sub(plan.size_bytes(tensor));
+        let room = plan.arenas()[plan.arena(tensor).index()].saturating_sub(size(problem, tensor));
         for place in 0..16 {
             for other in neighbours(problem, plan, tensor) {
-                let there = bytes(plan, other);
+                let there = bytes(problem, plan, other);
                 // From the neighbour's first byte upwards, and down from where the tensor's end still touches it.
                 let up = there.start + place * alignment;
-                let down = (there.end.saturating_sub(plan.size_bytes(tensor)) / alignment)
+                let down = (there.end.saturating_sub(size(problem, tensor)) / alignment)
                     .saturating_sub(place)
                     * alignment;
                 for offset in [up, down] {
-                    let here = offset..offset + plan.size_bytes(tensor);
+                    let here = offset..offset + size(problem, tensor);
                     let new = offset != plan.offset_bytes(tensor) && !offsets.contains(&offset);
                     if new && offset <= room && overlap(&here, &there) {
                         offsets.push(offset);
@@ -112,8 +116,8 @@ fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> 
 
 /// Whether a step after the overwriting one reads bytes that the shifted tensor overwrites or loses.
 fn overwrites_what_is_read(problem: &Problem, mutated: &Plan, tensor: TensorId) -> bool {
-    let here = bytes(mutated, tensor);
-    neighbours(problem, mutated, tensor).into_iter().filter(|n| overlap(&here, &bytes(mutated, *n))).any(
+    let here = bytes(problem, mutated, tensor);
+    neighbours(problem, mutated, tensor).into_iter().filter(|n| overlap(&here, &bytes(problem, mutated, *n))).any(
         |neighbour| {
             let order = |t: TensorId| (problem_steps(problem, t).0, t);
             let (earlier, later) = match order(tensor) < order(neighbour) {
