@@ -58,7 +58,11 @@ impl DeviceArena {
     }
 
     /// Without asking the judge, for planted faults, and at any offset, for bindings that carry the rest in a base.
-    pub(crate) async fn unchecked(device: &Device, problem: &Problem, plan: &Plan) -> Result<Self, DeviceError> {
+    pub(crate) async fn unchecked(
+        device: &Device,
+        problem: &Problem,
+        plan: &Plan,
+    ) -> Result<Self, DeviceError> {
         Self::check_limits(problem, plan, &DeviceLimits::new(&device.limits()))?;
         let mut buffers = Vec::with_capacity(plan.arenas().len());
         for (i, bytes) in plan.arenas().iter().enumerate() {

@@ -52,27 +52,22 @@ pub struct Bound {
     tensors: Vec<String>,
 }
 
-/// Resolves every dispatch of a program under a plan.
+/// Resolves every dispatch of a program under a plan. Ask [`lawful`] before handing the result to a device.
+pub fn bind(program: &Program, plan: &Plan, weights: &WeightMap, alignment_bytes: u64) -> Vec<Bound> {
+    let steps = program.steps.iter().enumerate();
+    let all = steps.flat_map(|(step, dispatches)| dispatches.iter().map(move |dispatch| (step, dispatch)));
+    all.map(|(step, dispatch)| bind_one(program, plan, weights, alignment_bytes, step, dispatch)).collect()
+}
+
+/// Refuses the first dispatch that breaks a rule which no merging can mend (say, more bindings than there are slots).
 ///
 /// # Errors
-/// A dispatch breaks a rule that no merging can mend (say, more bindings than the device has).
-pub fn bind(
-    program: &Program,
-    plan: &Plan,
-    weights: &WeightMap,
-    limits: &BindingLimits,
-) -> Result<Vec<Bound>, ExecError> {
-    let mut bound = Vec::with_capacity(program.dispatch_count());
-    for (step, dispatches) in program.steps.iter().enumerate() {
-        for dispatch in dispatches {
-            let one = bind_one(program, plan, weights, limits.storage_alignment_bytes, step, dispatch);
-            if let Some(violation) = one.violations(limits).into_iter().next() {
-                return Err(ExecError::Unlawful(Box::new(violation)));
-            }
-            bound.push(one);
-        }
+/// Names the dispatch, the rule, the tensors and their ranges.
+pub fn lawful(bound: &[Bound], limits: &BindingLimits) -> Result<(), ExecError> {
+    match bound.iter().flat_map(|b| b.violations(limits)).next() {
+        Some(violation) => Err(ExecError::Unlawful(Box::new(violation))),
+        None => Ok(()),
     }
-    Ok(bound)
 }
 
 fn bind_one(

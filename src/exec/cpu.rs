@@ -169,9 +169,9 @@ impl Host for CpuHost {
         Ok(CpuNetwork::unchecked(self.0.clone(), plan))
     }
 
-    fn bound(&self, plan: &Plan) -> Result<Vec<Bound>, ExecError> {
+    fn bound(&self, plan: &Plan) -> Vec<Bound> {
         let weights = WeightMap::new(&self.0, Self::LIMITS.storage_alignment_bytes, u64::MAX);
-        bind(&self.0, plan, &weights, &Self::LIMITS)
+        bind(&self.0, plan, &weights, Self::LIMITS.storage_alignment_bytes)
     }
 
     fn no_reuse(&self) -> Result<Plan, ExecError> {

@@ -60,10 +60,7 @@ pub trait Host {
     fn machine(&self, plan: &Plan) -> impl Future<Output = Result<Self::Machine, ExecError>>;
 
     /// What each dispatch binds under `plan`.
-    ///
-    /// # Errors
-    /// A dispatch is unlawful.
-    fn bound(&self, plan: &Plan) -> Result<Vec<Bound>, ExecError>;
+    fn bound(&self, plan: &Plan) -> Vec<Bound>;
 
     /// The plan without any reuse that this host can hold.
     ///

@@ -14,8 +14,8 @@ mod resident;
 mod twin;
 mod weights;
 
-pub use audit::{Audit, FirstBad, MutationCounts, audit, mutate};
-pub use bind::{Bound, BufferKey, bind};
+pub use audit::{Audit, FirstBad, MutationCounts, audit, mutate, watch};
+pub use bind::{Bound, BufferKey, bind, lawful};
 pub use cpu::{CpuHost, CpuNetwork};
 pub use error::ExecError;
 pub use machine::{Host, Machine};

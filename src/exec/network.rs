@@ -2,7 +2,7 @@
 
 use super::machine::{Host, Machine};
 use super::resident::{SharedResident, buffer};
-use super::{Bound, BufferKey, ExecError, Program, Resident};
+use super::{Bound, BufferKey, ExecError, Program, Resident, lawful};
 use crate::device::{DeviceArena, DeviceError, DeviceLimits, ErrorScopes, Readback, Uploader};
 use crate::graph::{Graph, ValueId};
 use crate::kernel::LowerLimits;
@@ -72,7 +72,8 @@ impl Network {
     /// Without asking the judge: for the mutations of an audit.
     pub(super) async fn unchecked(resident: SharedResident, plan: &Plan) -> Result<Self, ExecError> {
         let device = resident.device.clone();
-        let bound = resident.bound(plan)?;
+        let bound = resident.bound(plan);
+        lawful(&bound, &resident.limits.binding_limits())?;
         let arena = DeviceArena::unchecked(&device, &resident.program.usage.problem, plan).await?;
         let graph = &resident.program.graph;
         let bytes = |ids: &[ValueId]| ids.iter().map(|id| graph.get(*id).size_bytes()).collect::<Vec<_>>();

@@ -148,8 +148,8 @@ impl Host for SharedResident {
         Network::unchecked(self.clone(), plan).await
     }
 
-    fn bound(&self, plan: &Plan) -> Result<Vec<Bound>, ExecError> {
-        bind(&self.program, plan, &self.map, &self.limits.binding_limits())
+    fn bound(&self, plan: &Plan) -> Vec<Bound> {
+        bind(&self.program, plan, &self.map, self.limits.storage_alignment_bytes)
     }
 
     fn no_reuse(&self) -> Result<Plan, ExecError> {

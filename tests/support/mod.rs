@@ -1,6 +1,18 @@
 //! What several test files share.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod graphs;
 pub mod oracle;
 pub mod records;
 pub mod twin;
+
+/// Runs a future that never waits for a device.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    loop {
+        if let std::task::Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+}

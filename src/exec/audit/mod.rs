@@ -60,6 +60,22 @@ impl Audit {
     }
 }
 
+/// Runs a plan, whether or not the judge likes it, and says where the first byte went wrong; `None` where none did.
+///
+/// # Errors
+/// The device refuses a run.
+pub async fn watch<H: Host>(
+    host: &H,
+    plan: &Plan,
+    inputs: &[Vec<f32>],
+) -> Result<Option<FirstBad>, ExecError> {
+    let reference = Reference::collect(host, inputs).await?;
+    let mut machine = host.machine(plan).await?;
+    let lives = Lives::new(host.program(), plan);
+    let watched = run_watched(&mut machine, host.program(), &lives, &reference, inputs, POISONS[0]).await?;
+    Ok(watched.first_bad)
+}
+
 /// Audits a plan of `host`'s program on these inputs. Holds every tensor of the network on the host meanwhile (the
 /// naive total).
 ///
@@ -73,7 +89,7 @@ pub async fn audit<H: Host>(
 ) -> Result<Audit, ExecError> {
     let program = host.program();
     plan.validate(&program.usage.problem)?;
-    let violations = host.bound(plan)?.iter().flat_map(|bound| bound.violations(limits)).collect();
+    let violations = host.bound(plan).iter().flat_map(|bound| bound.violations(limits)).collect();
     let reference = Reference::collect(host, inputs).await?;
     let cpu_twin = compare_twins(program, &reference.values)?;
     let lives = Lives::new(program, plan);

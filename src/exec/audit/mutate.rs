@@ -117,14 +117,15 @@ fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> 
 /// Whether a step after the overwriting one reads bytes that the shifted tensor overwrites or loses.
 fn overwrites_what_is_read(problem: &Problem, mutated: &Plan, tensor: TensorId) -> bool {
     let here = bytes(problem, mutated, tensor);
-    neighbours(problem, mutated, tensor).into_iter().filter(|n| overlap(&here, &bytes(problem, mutated, *n))).any(
-        |neighbour| {
+    neighbours(problem, mutated, tensor)
+        .into_iter()
+        .filter(|n| overlap(&here, &bytes(problem, mutated, *n)))
+        .any(|neighbour| {
             let order = |t: TensorId| (problem_steps(problem, t).0, t);
             let (earlier, later) = match order(tensor) < order(neighbour) {
                 true => (tensor, neighbour),
                 false => (neighbour, tensor),
             };
             problem_steps(problem, earlier).1 > problem_steps(problem, later).0
-        },
-    )
+        })
 }
