@@ -216,7 +216,24 @@ impl Plan {
             strategy,
             places,
             lower_bound_bytes: bound::lower_bound_bytes(problem, arenas.len()),
-            padding_bytes: padding_bytes(&resolved.blocks),
+            padding_bytes: padding_bytes(problem),
+            arenas,
+        }
+    }
+
+    /// A plan that came from elsewhere, unjudged.
+    pub(crate) fn given(
+        problem: &Problem,
+        strategy: Strategy,
+        places: Vec<(ArenaId, u64)>,
+        arenas: Vec<u64>,
+    ) -> Self {
+        Plan {
+            fingerprint: problem.fingerprint(),
+            strategy,
+            places,
+            lower_bound_bytes: bound::lower_bound_bytes(problem, arenas.len()),
+            padding_bytes: padding_bytes(problem),
             arenas,
         }
     }
@@ -320,8 +337,9 @@ fn zero_size_offset(problem: &Problem, tensor: &super::Tensor) -> u64 {
     root.pin.unwrap_or(0)
 }
 
-/// Most bytes of rounding at any step.
-fn padding_bytes(blocks: &[Block]) -> u64 {
+/// Most bytes of rounding at any step; says what the alignment costs whatever the plan.
+fn padding_bytes(problem: &Problem) -> u64 {
+    let blocks = resolve(problem, Merging::None).blocks;
     let padding = |b: &Block| align_up(b.size_bytes, b.align_bytes) - b.size_bytes;
     let mut births: Vec<(u32, u64)> = blocks.iter().map(|b| (b.first, padding(b))).collect();
     let mut deaths: Vec<(u32, u64)> = blocks.iter().map(|b| (b.last, padding(b))).collect();
