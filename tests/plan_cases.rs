@@ -60,9 +60,16 @@ fn case_1_the_worked_example_of_the_paper() {
 #[test]
 fn case_2_a_chain_needs_two_objects() {
     let problem = problem(&[(16, 0, 1), (8, 1, 2), (64, 2, 3), (32, 3, 4), (8, 4, 5)]);
-    for strategy in SharedStrategy::ALL.iter().filter(|s| **s != SharedStrategy::Naive) {
-        assert_eq!(object_sizes(&problem, *strategy), [64, 32], "{strategy}");
+    for strategy in [
+        SharedStrategy::GreedyBySizeImproved,
+        SharedStrategy::GreedyByBreadth,
+        SharedStrategy::GreedyInOrder,
+        SharedStrategy::MinCostFlow,
+    ] {
+        assert_eq!(object_sizes(&problem, strategy), [64, 32], "{strategy}");
     }
+    // The paper's first version puts 16 beside 32, where 8 then finds no room; the improved one is for that.
+    assert_eq!(object_sizes(&problem, SharedStrategy::GreedyBySize), [64, 32, 8]);
     assert_eq!(object_sizes(&problem, SharedStrategy::Naive), [64, 32, 16, 8, 8]);
 }
 
@@ -94,7 +101,7 @@ fn case_4_the_third_tensor_reuses_the_first() {
 #[test]
 fn case_9_an_input_that_is_still_needed_is_not_given_away() {
     let mut problem = Problem::new(Alignment::ONE);
-    problem.tensor("a", 64, 0..=1).unwrap();
+    problem.tensor("a", 16, 0..=1).unwrap();
     let b = problem.tensor("b", 64, 0..=2).unwrap();
     problem.tensor("c", 64, 0..=2).unwrap();
     let d = problem.tensor("d", 64, 1..=2).unwrap();
@@ -108,7 +115,7 @@ fn case_9_an_input_that_is_still_needed_is_not_given_away() {
     problem.allow_in_place(e, b).unwrap();
     let plan = Planner::auto().plan(&problem).unwrap();
     plan.validate(&problem).unwrap();
-    assert_eq!(plan.peak_bytes(), 256, "e lies in b, so a, b, c, d are all there is");
+    assert_eq!(plan.peak_bytes(), 208, "e lies in b, so a, b, c, d are all there is");
     assert_eq!(plan.offset_bytes(e), plan.offset_bytes(b));
 
     assert!(matches!(problem.keep(b), Err(PlanError::InPlaceKept { .. })));
