@@ -4,6 +4,11 @@ use std::cmp::Reverse;
 
 use super::resolve::Block;
 use super::strategy::gap::{Arena, Fit};
+use super::strategy::{by_breadth, by_size, in_order};
+
+/// Work that varying the order may take: rounds times blocks squared.
+const SEARCH_WORK: usize = 30_000_000;
+const MAX_ROUNDS: usize = 5_000;
 
 /// Blocks dealt out to arenas.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,13 +29,57 @@ impl Packed {
     pub fn peak_bytes(&self) -> u64 {
         self.arenas.iter().sum()
     }
+
+    fn rank(&self) -> (u64, usize) {
+        (self.peak_bytes(), self.arenas.len())
+    }
+}
+
+/// Spreads blocks over arenas of at most `limit_bytes`, near the plan that `offsets` are for one large arena.
+///
+/// Several orders are tried, then one is varied: a block that comes earlier gets a better place. The steps of that
+/// search are counted, not timed, and its random numbers have a fixed seed, so the result is the same everywhere.
+pub(crate) fn split_best(blocks: &[Block], offsets: &[u64], limit_bytes: u64, bound_bytes: u64) -> Packed {
+    let orders = [by_offset(blocks, offsets), by_size(blocks), by_breadth(blocks), in_order(blocks)];
+    let mut best = split(blocks, &orders[0], limit_bytes);
+    let mut best_order = 0;
+    for (i, order) in orders.iter().enumerate().skip(1) {
+        let packed = split(blocks, order, limit_bytes);
+        if packed.rank() < best.rank() {
+            (best, best_order) = (packed, i);
+        }
+    }
+    let mut order = orders[best_order].clone();
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    let mut below = |n: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % n as u64) as usize
+    };
+    let rounds = if blocks.len() < 2 { 0 } else { (SEARCH_WORK / blocks.len().pow(2)).min(MAX_ROUNDS) };
+    for _ in 0..rounds {
+        if best.peak_bytes() <= bound_bytes {
+            break;
+        }
+        let from = 1 + below(order.len() - 1);
+        let to = below(from);
+        order[to..=from].rotate_right(1);
+        let packed = split(blocks, &order, limit_bytes);
+        if packed.rank() <= best.rank() {
+            best = packed;
+        } else {
+            order[to..=from].rotate_left(1);
+        }
+    }
+    best
 }
 
 /// Deals blocks out in that order; pinned ones lie in the first arena. Every block, with its pin, fits `limit_bytes`.
 ///
 /// A block goes where no arena has to grow, into the smallest gap; else where the growth is least; a new arena is
 /// opened only where no arena can hold it under the limit.
-pub(crate) fn split(blocks: &[Block], order: &[usize], limit_bytes: u64) -> Packed {
+fn split(blocks: &[Block], order: &[usize], limit_bytes: u64) -> Packed {
     let mut arenas: Vec<Arena> = Vec::new();
     let mut places = vec![(0, 0); blocks.len()];
     for (i, block) in blocks.iter().enumerate() {
@@ -66,8 +115,15 @@ pub(crate) fn split(blocks: &[Block], order: &[usize], limit_bytes: u64) -> Pack
     Packed { places, arenas: arenas.iter().map(|a| a.top_bytes).collect() }
 }
 
+/// Splits without any reuse: as if every block lived at every step.
+pub(crate) fn split_naive(blocks: &[Block], limit_bytes: u64) -> Packed {
+    let always: Vec<Block> = blocks.iter().map(|b| Block { first: 0, last: u32::MAX, ..b.clone() }).collect();
+    let order: Vec<usize> = (0..blocks.len()).collect();
+    split(&always, &order, limit_bytes)
+}
+
 /// Blocks by the offset they have in one large arena, ties by size: replays that plan from the bottom up.
-pub(crate) fn by_offset(blocks: &[Block], offsets: &[u64]) -> Vec<usize> {
+fn by_offset(blocks: &[Block], offsets: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     order.sort_by_key(|i| (offsets[*i], Reverse(blocks[*i].size_bytes), blocks[*i].first, *i));
     order

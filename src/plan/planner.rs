@@ -3,9 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::ids::align_up;
-use super::pack::{Packed, by_offset, split};
+use super::pack::{Packed, split_best, split_naive};
 use super::resolve::{Block, Merging, Resolved, resolve};
-use super::strategy::by_size;
 use super::{ArenaId, Fingerprint, PlanError, Problem, Report, Strategy, TensorId, Violation, bound};
 
 /// What `auto` tries, in this order; of equally good plans the first stays.
@@ -69,7 +68,7 @@ impl Planner {
                 if best.is_some() && late {
                     break 'search;
                 }
-                let packed = pack(*strategy, &resolved.blocks, limit_bytes);
+                let packed = pack(*strategy, &resolved.blocks, limit_bytes, bound_bytes);
                 let rank = (packed.peak_bytes(), packed.arenas.len());
                 if best.as_ref().is_none_or(|b| rank < (b.packed.peak_bytes(), b.packed.arenas.len())) {
                     best = Some(Candidate { strategy: *strategy, resolved: resolved.clone(), packed });
@@ -138,20 +137,14 @@ fn variants(problem: &Problem) -> Vec<Resolved> {
 }
 
 /// One arena where it fits, else as many as it takes.
-fn pack(strategy: Strategy, blocks: &[Block], limit_bytes: Option<u64>) -> Packed {
+fn pack(strategy: Strategy, blocks: &[Block], limit_bytes: Option<u64>, bound_bytes: u64) -> Packed {
     let offsets = strategy.place(blocks);
     let single = Packed::single(blocks, offsets.clone());
     let Some(limit_bytes) = limit_bytes.filter(|limit| single.peak_bytes() > *limit) else { return single };
     if strategy == Strategy::Naive {
-        // Without reuse every block meets every other.
-        let always: Vec<Block> =
-            blocks.iter().map(|b| Block { first: 0, last: u32::MAX, ..b.clone() }).collect();
-        return split(&always, &by_offset(blocks, &offsets), limit_bytes);
+        return split_naive(blocks, limit_bytes);
     }
-    let replayed = split(blocks, &by_offset(blocks, &offsets), limit_bytes);
-    let by_size = split(blocks, &by_size(blocks), limit_bytes);
-    let rank = |p: &Packed| (p.peak_bytes(), p.arenas.len());
-    if rank(&by_size) < rank(&replayed) { by_size } else { replayed }
+    split_best(blocks, &offsets, limit_bytes, bound_bytes)
 }
 
 fn check_pins(problem: &Problem) -> Result<(), PlanError> {
@@ -216,7 +209,24 @@ impl Plan {
             strategy,
             places,
             lower_bound_bytes: bound::lower_bound_bytes(problem, arenas.len()),
-            padding_bytes: padding_bytes(&resolved.blocks),
+            padding_bytes: padding_bytes(problem),
+            arenas,
+        }
+    }
+
+    /// A plan that came from elsewhere, unjudged.
+    pub(crate) fn given(
+        problem: &Problem,
+        strategy: Strategy,
+        places: Vec<(ArenaId, u64)>,
+        arenas: Vec<u64>,
+    ) -> Self {
+        Plan {
+            fingerprint: problem.fingerprint(),
+            strategy,
+            places,
+            lower_bound_bytes: bound::lower_bound_bytes(problem, arenas.len()),
+            padding_bytes: padding_bytes(problem),
             arenas,
         }
     }
@@ -320,8 +330,9 @@ fn zero_size_offset(problem: &Problem, tensor: &super::Tensor) -> u64 {
     root.pin.unwrap_or(0)
 }
 
-/// Most bytes of rounding at any step.
-fn padding_bytes(blocks: &[Block]) -> u64 {
+/// Most bytes of rounding at any step; says what the alignment costs whatever the plan.
+fn padding_bytes(problem: &Problem) -> u64 {
+    let blocks = resolve(problem, Merging::None).blocks;
     let padding = |b: &Block| align_up(b.size_bytes, b.align_bytes) - b.size_bytes;
     let mut births: Vec<(u32, u64)> = blocks.iter().map(|b| (b.first, padding(b))).collect();
     let mut deaths: Vec<(u32, u64)> = blocks.iter().map(|b| (b.last, padding(b))).collect();

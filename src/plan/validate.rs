@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ArenaId, Fingerprint, Plan, Problem, StepId, TensorId};
+use super::{ArenaId, Fingerprint, Plan, Problem, SharedPlan, StepId, TensorId};
 
 /// The first rule that a plan breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -317,6 +317,50 @@ fn meet(
             if begin < end && !(allowed && in_begin == out_begin) {
                 return Err(overlap(*input, *output, begin, end));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Judges shared objects: every tensor that has bytes lies in an object that is large enough, alone at every step.
+pub(super) fn validate_shared(plan: &SharedPlan, problem: &Problem) -> Result<(), Violation> {
+    let tensors = problem.tensors();
+    let mut holders: BTreeMap<usize, BTreeMap<usize, (u32, u32)>> = BTreeMap::new();
+    for (i, id) in problem.ids().enumerate() {
+        let mut root = i;
+        while let Some(alias) = tensors[root].alias() {
+            root = alias.base.index();
+        }
+        let object = plan.object(id);
+        let object_bytes = object.and_then(|o| plan.objects().get(o)).copied().unwrap_or(0);
+        let size_bytes = tensors[root].size_bytes();
+        if size_bytes > object_bytes {
+            return Err(Violation::OutsideArena {
+                tensor: tensors[i].label().to_owned(),
+                arena: ArenaId::new(object.map_or(u32::MAX, |o| o as u32)),
+                begin_bytes: 0,
+                end_bytes: size_bytes,
+                arena_bytes: object_bytes,
+            });
+        }
+        let Some(object) = object else { continue };
+        let interval = (tensors[i].first(), problem.last(&tensors[i]));
+        let hull = holders.entry(object).or_default().entry(root).or_insert(interval);
+        *hull = (hull.0.min(interval.0), hull.1.max(interval.1));
+    }
+    for (object, roots) in holders {
+        let mut intervals: Vec<(u32, u32, usize)> = roots.iter().map(|(r, (f, l))| (*f, *l, *r)).collect();
+        intervals.sort_unstable();
+        if let Some(pair) = intervals.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
+            let (holder, newcomer) = (&tensors[pair[0].2], &tensors[pair[1].2]);
+            return Err(Violation::Overlap {
+                first: holder.label().to_owned(),
+                second: newcomer.label().to_owned(),
+                step: StepId::new(pair[1].0),
+                arena: ArenaId::new(object as u32),
+                begin_bytes: 0,
+                end_bytes: holder.size_bytes().min(newcomer.size_bytes()),
+            });
         }
     }
     Ok(())

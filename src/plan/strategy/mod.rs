@@ -28,10 +28,12 @@ pub enum Strategy {
     GreedyInOrder,
     /// arXiv 1804.10001: two-dimensional strip packing, best fit with lifting.
     StripPacking,
+    /// No strategy: the offsets came with the records. What has none is placed greedily by size.
+    Given,
 }
 
 impl Strategy {
-    /// Every strategy, in the order in which reports list them.
+    /// Every strategy that can be asked for, in the order in which reports list them.
     pub const ALL: &'static [Strategy] = &[
         Strategy::Naive,
         Strategy::GreedyBySize,
@@ -48,14 +50,20 @@ impl Strategy {
             Strategy::GreedyByBreadth => "greedy_by_breadth",
             Strategy::GreedyInOrder => "greedy_in_order",
             Strategy::StripPacking => "strip_packing",
+            Strategy::Given => "given",
         }
+    }
+
+    /// The strategy of that name, [`Strategy::Given`] included.
+    pub(crate) fn from_key(key: &str) -> Option<Self> {
+        Strategy::ALL.iter().chain(&[Strategy::Given]).copied().find(|s| s.key() == key)
     }
 
     /// One offset a block, in one arena without a limit.
     pub(crate) fn place(self, blocks: &[Block]) -> Vec<u64> {
         match self {
             Strategy::Naive => naive::place(blocks),
-            Strategy::GreedyBySize => greedy_by_size::place(blocks),
+            Strategy::GreedyBySize | Strategy::Given => greedy_by_size::place(blocks),
             Strategy::GreedyByBreadth => greedy_by_breadth::place(blocks),
             Strategy::GreedyInOrder => greedy_in_order::place(blocks),
             Strategy::StripPacking => strip_packing::place(blocks),

@@ -12,9 +12,8 @@ use super::super::resolve::Block;
 
 pub(super) fn place(blocks: &[Block]) -> Vec<u64> {
     let mut todo: Vec<usize> = (0..blocks.len()).filter(|i| blocks[*i].pin.is_none()).collect();
-    todo.sort_by_key(|i| {
-        (Reverse(length(&blocks[*i])), Reverse(blocks[*i].size_bytes), blocks[*i].first, *i)
-    });
+    // Blocks of equal length keep the order of the schedule, as published.
+    todo.sort_by_key(|i| (Reverse(length(&blocks[*i])), blocks[*i].first, *i));
     let pinned: Vec<&Block> = blocks.iter().filter(|b| b.pin.is_some()).collect();
     let mut offsets: Vec<u64> = blocks.iter().map(|b| b.pin.unwrap_or(0)).collect();
     let end = blocks.iter().map(|b| u64::from(b.last) + 1).max().unwrap_or(0);

@@ -11,7 +11,7 @@ mod naive;
 
 use super::super::names::nearest;
 use super::super::resolve::{Block, Merging, resolve};
-use super::super::{PlanError, Problem, TensorId};
+use super::super::{PlanError, Problem, TensorId, Violation};
 
 /// How tensors are dealt out to shared objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,6 +120,14 @@ impl SharedPlan {
     /// Sum of the sizes, bytes.
     pub fn total_bytes(&self) -> u64 {
         self.objects.iter().sum()
+    }
+
+    /// Judges the plan with code that no strategy shares; an object is told as an arena.
+    ///
+    /// # Errors
+    /// A tensor without room, or two that share an object and meet at a step.
+    pub fn validate(&self, problem: &Problem) -> Result<(), Violation> {
+        super::super::validate::validate_shared(self, problem)
     }
 
     /// Index into [`SharedPlan::objects`]; `None` for a tensor of 0 bytes or an id of another problem.

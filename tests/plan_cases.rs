@@ -1,0 +1,412 @@
+//! Cases from people who do this job: published examples and public reports with their right answers.
+
+use std::time::Duration;
+
+use sublet::plan::{
+    Alignment, PlanError, Planner, Problem, SharedStrategy, Strategy, TensorId, Violation, bound, csv, file,
+};
+
+type Record = (u64, u32, u32);
+
+const PAPER_EXAMPLE: &[Record] =
+    &[(32, 0, 1), (28, 1, 4), (36, 2, 5), (16, 3, 5), (8, 4, 5), (64, 5, 7), (10, 6, 8), (40, 7, 8)];
+
+fn problem(records: &[Record]) -> Problem {
+    let mut problem = Problem::new(Alignment::ONE);
+    for (i, (size_bytes, first, last)) in records.iter().enumerate() {
+        problem.tensor(format!("t{i}"), *size_bytes, *first..=*last).unwrap();
+    }
+    problem
+}
+
+fn offsets(problem: &Problem, strategy: Strategy) -> (Vec<u64>, u64) {
+    let plan = Planner::new(strategy).plan(problem).unwrap();
+    plan.validate(problem).unwrap();
+    (problem.ids().map(|id| plan.offset_bytes(id)).collect(), plan.peak_bytes())
+}
+
+fn object_sizes(problem: &Problem, strategy: SharedStrategy) -> Vec<u64> {
+    let mut sizes = problem.shared_objects(strategy).objects().to_vec();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    sizes
+}
+
+#[test]
+fn case_1_the_worked_example_of_the_paper() {
+    let problem = problem(PAPER_EXAMPLE);
+    assert_eq!(bound::breadths(&problem), [32, 60, 64, 80, 88, 124, 74, 114, 50]);
+    assert_eq!(bound::max_load(&problem), 124);
+    assert_eq!(bound::positional_maxima(&problem), [64, 40, 16, 8]);
+    let (step, live) = bound::peak(&problem).unwrap();
+    assert_eq!((step.index(), live), (5, [5, 2, 3, 4].map(TensorId::new).to_vec()));
+
+    let (by_size, peak) = offsets(&problem, Strategy::GreedyBySize);
+    assert_eq!((by_size, peak), (vec![0, 32, 64, 100, 116, 0, 104, 64], 124));
+    assert_eq!(offsets(&problem, Strategy::StripPacking).1, 124);
+    assert_eq!(offsets(&problem, Strategy::Naive).1, 234);
+
+    for strategy in [
+        SharedStrategy::GreedyBySize,
+        SharedStrategy::GreedyBySizeImproved,
+        SharedStrategy::GreedyByBreadth,
+        SharedStrategy::MinCostFlow,
+    ] {
+        assert_eq!(problem.shared_objects(strategy).total_bytes(), 128, "{strategy}");
+    }
+    assert_eq!(problem.shared_objects(SharedStrategy::GreedyInOrder).total_bytes(), 130);
+    assert_eq!(problem.shared_objects(SharedStrategy::Naive).total_bytes(), 234);
+}
+
+#[test]
+fn case_2_a_chain_needs_two_objects() {
+    let problem = problem(&[(16, 0, 1), (8, 1, 2), (64, 2, 3), (32, 3, 4), (8, 4, 5)]);
+    for strategy in [
+        SharedStrategy::GreedyBySizeImproved,
+        SharedStrategy::GreedyByBreadth,
+        SharedStrategy::GreedyInOrder,
+        SharedStrategy::MinCostFlow,
+    ] {
+        assert_eq!(object_sizes(&problem, strategy), [64, 32], "{strategy}");
+    }
+    // The paper's first version puts 16 beside 32, where 8 then finds no room; the improved one is for that.
+    assert_eq!(object_sizes(&problem, SharedStrategy::GreedyBySize), [64, 32, 8]);
+    assert_eq!(object_sizes(&problem, SharedStrategy::Naive), [64, 32, 16, 8, 8]);
+}
+
+#[test]
+fn case_3_the_complex_example_of_the_tflite_gpu_delegate() {
+    let problem = problem(&[
+        (32, 0, 1),
+        (32, 1, 4),
+        (8, 2, 5),
+        (16, 3, 5),
+        (8, 4, 5),
+        (64, 5, 7),
+        (8, 6, 8),
+        (8, 7, 8),
+        (16, 8, 9),
+    ]);
+    assert_eq!(object_sizes(&problem, SharedStrategy::GreedyInOrder), [64, 32, 16, 8]);
+    assert_eq!(object_sizes(&problem, SharedStrategy::MinCostFlow), [64, 32, 8, 8]);
+}
+
+#[test]
+fn case_4_the_third_tensor_reuses_the_first() {
+    let problem = problem(&[(100, 0, 1), (80, 1, 2), (60, 2, 3)]);
+    let plan = Planner::auto().plan(&problem).unwrap();
+    assert_eq!((plan.peak_bytes(), problem.naive_bytes()), (180, 240));
+    assert!(plan.is_optimal());
+}
+
+#[test]
+fn case_9_an_input_that_is_still_needed_is_not_given_away() {
+    let mut problem = Problem::new(Alignment::ONE);
+    problem.tensor("a", 16, 0..=1).unwrap();
+    let b = problem.tensor("b", 64, 0..=2).unwrap();
+    problem.tensor("c", 64, 0..=2).unwrap();
+    let d = problem.tensor("d", 64, 1..=2).unwrap();
+    let e = problem.tensor("e", 64, 2..=3).unwrap();
+    let error = problem.allow_in_place(d, b).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "'d' cannot take the bytes of 'b': 'b' is last used at step 2, 'd' first at step 1 \
+         (it is still needed)"
+    );
+    problem.allow_in_place(e, b).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    plan.validate(&problem).unwrap();
+    assert_eq!(plan.peak_bytes(), 208, "e lies in b, so a, b, c, d are all there is");
+    assert_eq!(plan.offset_bytes(e), plan.offset_bytes(b));
+
+    assert!(matches!(problem.keep(b), Err(PlanError::InPlaceKept { .. })));
+    problem.keep(d).unwrap();
+    let late = problem.tensor("late", 64, 3..=3).unwrap();
+    assert!(matches!(problem.allow_in_place(late, d), Err(PlanError::InPlaceKept { .. })));
+}
+
+#[test]
+fn case_10_a_kept_tensor_survives_and_its_cost_is_told() {
+    let chain: Vec<Record> = (0..6).map(|i| (100 - 10 * u64::from(i), i, i + 1)).collect();
+    let mut problem = problem(&chain);
+    let without = Planner::auto().plan(&problem).unwrap();
+    let kept = problem.lookup("t0").unwrap();
+    problem.keep(kept).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    plan.validate(&problem).unwrap();
+    for other in problem.ids().filter(|id| *id != kept) {
+        let begin = plan.offset_bytes(other);
+        let end = begin + problem.get(other).unwrap().size_bytes();
+        assert!(end <= plan.offset_bytes(kept) || begin >= plan.offset_bytes(kept) + 100, "{other}");
+    }
+    let report = plan.report(&problem);
+    assert_eq!(report.kept_tensors, ["t0"]);
+    assert_eq!(report.keep_cost_bytes, plan.peak_bytes() - without.peak_bytes());
+    assert!(report.keep_cost_bytes > 0);
+    assert!(report.to_string().contains("keep costs"), "{report}");
+}
+
+#[test]
+fn case_14_several_arenas_under_the_buffer_limit_cost_next_to_nothing() {
+    const GIB: u64 = 1 << 30;
+    let mut problem = Problem::new(Alignment::new(256).unwrap());
+    // 8,753,520,640 bytes of intermediates, none over 1 GiB; neighbours live together.
+    let mut left = 8_753_520_640u64;
+    for i in 0u32.. {
+        let size_bytes = (GIB - u64::from(i % 7) * (96 << 20)).min(left);
+        problem.tensor(format!("t{i}"), size_bytes, i..=i + 2 + i % 3).unwrap();
+        left -= size_bytes;
+        if left == 0 {
+            break;
+        }
+    }
+    assert_eq!(problem.naive_bytes(), 8_753_520_640);
+    let single = Planner::auto().plan(&problem).unwrap();
+    let limit = 2 * GIB - 4;
+    let several = Planner::auto().max_buffer_bytes(limit).plan(&problem).unwrap();
+    several.validate(&problem).unwrap();
+    assert!(several.arenas().len() > 1);
+    assert!(several.arenas().iter().all(|bytes| *bytes <= limit));
+    assert!(
+        several.peak_bytes() * 100 <= single.peak_bytes() * 101,
+        "{:?} against {}",
+        several.arenas(),
+        single.peak_bytes()
+    );
+}
+
+#[test]
+fn case_11_and_13_a_tensor_over_a_limit_is_refused_by_name_and_number() {
+    let mut problem = Problem::new(Alignment::new(256).unwrap());
+    problem.tensor("small", 1 << 20, 0..=1).unwrap();
+    problem.tensor("tiled", 3_185_049_600, 1..=2).unwrap();
+    let error = Planner::auto().max_binding_bytes(1 << 30).plan(&problem).unwrap_err();
+    assert_eq!(error.tensor(), Some("tiled"));
+    assert_eq!(error.limit(), Some(("max_binding_bytes", 3_185_049_600, 1 << 30)));
+    assert_eq!(
+        error.to_string(),
+        "tensor 'tiled' needs 3,185,049,600 bytes, one binding holds at most 1,073,741,824"
+    );
+    let error = Planner::auto().max_buffer_bytes(268_435_456 + 100).plan(&problem).unwrap_err();
+    assert_eq!(error.limit(), Some(("max_buffer_bytes", 3_185_049_600, 268_435_456)));
+}
+
+#[test]
+fn empty_and_zero_size_problems_have_plans() {
+    let empty = Problem::new(Alignment::ONE);
+    let plan = Planner::auto().deadline(Duration::ZERO).plan(&empty).unwrap();
+    plan.validate(&empty).unwrap();
+    assert_eq!((plan.peak_bytes(), plan.arenas().len(), plan.is_optimal()), (0, 0, true));
+
+    let mut problem = Problem::new(Alignment::ONE);
+    let nothing = problem.tensor("nothing", 0, 0..=3).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    assert_eq!((plan.arenas(), plan.offset_bytes(nothing)), (&[0][..], 0));
+    problem.tensor("something", 7, 0..=3).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    plan.validate(&problem).unwrap();
+    assert_eq!((plan.peak_bytes(), plan.offset_bytes(nothing)), (7, 0));
+}
+
+#[test]
+fn in_place_and_views_share_bytes_and_only_those() {
+    let mut problem = Problem::new(Alignment::new(256).unwrap());
+    let conv = problem.tensor("conv", 4096, 0..=1).unwrap();
+    let relu = problem.tensor("relu", 4096, 1..=2).unwrap();
+    let flat = problem.tensor("flat", 4096, 3..=4).unwrap();
+    let slice = problem.tensor("slice", 100, 5..=6).unwrap();
+    let other = problem.tensor("other", 1000, 4..=6).unwrap();
+    problem.allow_in_place(relu, conv).unwrap();
+    problem.alias(flat, relu, 0).unwrap();
+    problem.alias(slice, flat, 1002).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    plan.validate(&problem).unwrap();
+    assert_eq!(plan.offset_bytes(conv), plan.offset_bytes(relu));
+    assert_eq!(plan.offset_bytes(flat), plan.offset_bytes(relu));
+    assert_eq!(plan.offset_bytes(slice), plan.offset_bytes(relu) + 1002);
+    assert_eq!(plan.peak_bytes(), 4096 + 1000);
+    assert!(plan.is_optimal());
+    assert_eq!(bound::breadths(&problem), [4096, 4096, 4096, 4096, 5096, 5096, 5096]);
+
+    // The slice still needs relu's bytes at step 5, though nobody reads relu or flat any more.
+    let moved = plan.with_offset(other, plan.arena(relu), plan.offset_bytes(relu));
+    let Err(Violation::Overlap { first, second, step, begin_bytes, end_bytes, .. }) =
+        moved.validate(&problem)
+    else {
+        panic!("the judge missed it")
+    };
+    assert_eq!((first.as_str(), second.as_str(), step.index()), ("relu", "other", 4));
+    let relu_at = plan.offset_bytes(relu);
+    assert_eq!((begin_bytes, end_bytes), (relu_at, relu_at + 1000));
+    assert!(matches!(
+        plan.with_offset(slice, plan.arena(slice), 0x10_0000).validate(&problem),
+        Err(Violation::OutsideArena { .. })
+    ));
+    assert!(matches!(
+        plan.with_offset(slice, plan.arena(slice), plan.offset_bytes(slice) + 1).validate(&problem),
+        Err(Violation::MovedView { .. })
+    ));
+}
+
+#[test]
+fn mistakes_in_a_problem_are_refused() {
+    let mut problem = Problem::new(Alignment::new(256).unwrap());
+    let a = problem.tensor("a", 1000, 0..=1).unwrap();
+    let b = problem.tensor("b", 2000, 1..=2).unwrap();
+    assert!(matches!(Alignment::new(3), Err(PlanError::Alignment { bytes: 3 })));
+    assert!(matches!(Alignment::new(131_072), Err(PlanError::Alignment { .. })));
+    assert!(matches!(problem.tensor("a", 1, 0..=1), Err(PlanError::DuplicateLabel { .. })));
+    let (low, high) = (3, 2);
+    assert!(matches!(problem.tensor("c", 1, low..=high), Err(PlanError::Interval { .. })));
+    assert!(matches!(problem.tensor("c", 1, 0..=u32::MAX), Err(PlanError::Interval { .. })));
+    assert!(matches!(problem.tensor("c", u64::MAX - 2000, 0..=1), Err(PlanError::Overflow { .. })));
+    assert!(matches!(problem.pin(a, 100), Err(PlanError::PinMisaligned { .. })));
+    assert!(matches!(problem.pin(a, u64::MAX - 255), Err(PlanError::Overflow { .. })));
+    assert!(matches!(problem.allow_in_place(b, a), Err(PlanError::InPlaceSize { .. })));
+    assert!(matches!(problem.alias(a, b, 1001), Err(PlanError::ViewOutside { .. })));
+    assert!(matches!(problem.alias(a, b, u64::MAX), Err(PlanError::ViewOutside { .. })));
+    assert!(matches!(problem.keep(TensorId::new(9)), Err(PlanError::UnknownTensor { .. })));
+    problem.alias(a, b, 4).unwrap();
+    assert!(matches!(problem.alias(a, b, 8), Err(PlanError::View { .. })));
+    assert!(matches!(problem.alias(b, a, 0), Err(PlanError::ViewOutside { .. })));
+    assert!(matches!(problem.pin(a, 0), Err(PlanError::ViewConstraint { .. })));
+    let same = problem.tensor("same", 2000, 0..=1).unwrap();
+    problem.alias(b, same, 0).unwrap();
+    assert!(matches!(problem.alias(same, b, 0), Err(PlanError::View { .. })), "a circle");
+    let c = problem.tensor("c", 512, 0..=4).unwrap();
+    let d = problem.tensor("d", 512, 4..=5).unwrap();
+    problem.pin(c, 256).unwrap();
+    problem.pin(d, 512).unwrap();
+    let error = Planner::auto().plan(&problem).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "tensors 'c' and 'd' are pinned over each other at byte 512 and live together at step 4"
+    );
+}
+
+#[test]
+fn a_plan_file_is_judged_on_its_own_and_refused_once_edited() {
+    let mut problem = problem(PAPER_EXAMPLE);
+    problem.keep(TensorId::new(4)).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    let text = file::to_json(&problem, &plan).unwrap();
+    let (again, same) = file::from_json(&text, "plan.json").unwrap();
+    assert_eq!((again.fingerprint(), &same), (problem.fingerprint(), &plan));
+    same.validate(&again).unwrap();
+
+    let edited = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from} is not in {text}");
+        file::from_json(&text.replacen(from, to, 1), "plan.json").unwrap_err().to_string()
+    };
+    let message = edited("\"size_bytes\": 28", "\"size_bytes\": 20");
+    assert!(
+        message.starts_with("plan.json: the records were edited: field 'problem.fingerprint'"),
+        "{message}"
+    );
+    let message = edited("\"keep\": true", "\"keep\": false");
+    assert!(message.contains("the records were edited"), "{message}");
+    let message = edited("\"offset_bytes\": 64", "\"offset_bytes\": 65");
+    assert!(message.starts_with("plan.json: the places were edited: field 'plan.checksum'"), "{message}");
+    let message = edited("\"tensor\": \"t3\"", "\"tensor\": \"t4\"");
+    assert!(message.contains("'t4' where the records have 't3'"), "{message}");
+    let message = edited("\"version\": 1", "\"version\": 7");
+    assert!(message.contains("'version' is 7"), "{message}");
+    assert!(file::from_json("{}", "x").unwrap_err().to_string().contains("no plan file"));
+    assert!(file::from_json(&text[..text.len() / 2], "x").is_err());
+    assert!(file::from_json("", "x").is_err());
+
+    let folder = std::env::temp_dir().join(format!("sublet-plan-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("plan.json");
+    file::save(&path, &problem, &plan).unwrap();
+    assert_eq!(file::load_for(&path, &problem).unwrap(), plan);
+    let other = self::problem(&PAPER_EXAMPLE[1..]);
+    let message = file::load_for(&path, &other).unwrap_err().to_string();
+    assert!(message.contains("another problem"), "{message}");
+    assert!(matches!(plan.validate(&other), Err(Violation::OtherProblem { .. })));
+    assert!(matches!(file::save(&path, &other, &plan), Err(PlanError::Invalid(_))));
+    assert!(matches!(file::save(&folder, &problem, &plan), Err(PlanError::Io { .. })), "a folder");
+    assert!(matches!(file::load(&folder), Err(PlanError::Io { .. })), "a folder");
+    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["plan.json"], "nothing half-written is left");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_bad_csv_names_line_and_field() {
+    let refused =
+        |text: &str| csv::parse(text, "records.csv", csv::Options::default()).unwrap_err().to_string();
+    let rows = |rows: &str| refused(&format!("id,lower,upper,size\n{rows}"));
+    assert_eq!(rows("0,0,2,-5\n"), "records.csv, line 2, size: '-5' is negative");
+    assert_eq!(
+        rows("0,0,2,5\n1,3,3,5\n"),
+        "records.csv, line 3, upper: lower 3 is not below upper 3 of a half-open interval"
+    );
+    assert_eq!(rows("0,0,2,five\n"), "records.csv, line 2, size: 'five' is no whole number");
+    assert_eq!(rows("0,0.5,2,5\n"), "records.csv, line 2, lower: '0.5' is no whole number");
+    assert_eq!(rows("a,0,2,5\nb,0,2,5\na,0,2,5\n"), "records.csv, line 4, id: 'a' occurs twice");
+    assert_eq!(rows("0,0,2,\n"), "records.csv, line 2, size: there is no value");
+    assert_eq!(
+        rows("0,0,4294967297,1\n"),
+        "records.csv, line 2, upper: 4294967297 is no step: the highest is 4294967294"
+    );
+    assert_eq!(
+        rows("0,0,1,18446744073709551616\n"),
+        "records.csv, line 2, size: '18446744073709551616' does not fit into 64 bits"
+    );
+    let overflow = rows("0,0,1,9223372036854775807\n1,0,1,9223372036854775807\n");
+    assert!(
+        overflow.starts_with("records.csv, line 3, size: tensor '1' of 9,223,372,036,854,775,807"),
+        "{overflow}"
+    );
+    assert_eq!(
+        refused("id,lower,size\n0,0,2\n"),
+        "records.csv, line 1, upper: there is no such column among 'id,lower,size'"
+    );
+    assert_eq!(refused(""), "records.csv, line 1, header: the file is empty");
+    assert_eq!(refused("id,lower,upper,size\n\"0,0,1,5\n"), "records.csv, line 2, quote: it is never closed");
+    assert_eq!(
+        refused("id,lower,upper,size,alignment\n0,0,1,5,3\n"),
+        "records.csv, line 2, alignment: an alignment is a power of two from 1 to 65536 bytes, not 3"
+    );
+    assert_eq!(
+        refused("id,lower,upper,size,alignment,offset\n0,0,1,5,4,6\n"),
+        "records.csv, line 2, offset: tensor '0' cannot be pinned at byte 6: its alignment is 4"
+    );
+    assert!(matches!(
+        csv::read(std::path::Path::new("/nowhere/at/all.csv"), csv::Options::default()),
+        Err(PlanError::Io { .. })
+    ));
+}
+
+#[test]
+fn a_csv_is_read_by_column_name_and_written_back() {
+    let text = "\u{feff}size, upper ,id,alignment,lower,note\r\n10,2,\"a,b\",4,0,x\r\n6,3,c,,1,\r\n\r\n";
+    let problem = csv::parse(text, "t.csv", csv::Options::default()).unwrap();
+    assert_eq!(problem.len(), 2);
+    let tensor = problem.get(problem.lookup("a,b").unwrap()).unwrap();
+    assert_eq!((tensor.first(), tensor.last(), tensor.size_bytes()), (0, 1, 10));
+    assert_eq!(tensor.alignment(), Some(Alignment::new(4).unwrap()));
+    let inclusive = csv::Options { inclusive: true, ..csv::Options::default() };
+    assert_eq!(csv::parse(text, "t.csv", inclusive).unwrap().tensors()[0].last(), 2);
+
+    let plan = Planner::auto().plan(&problem).unwrap();
+    let written = csv::write(&problem, &plan);
+    assert_eq!(written, "id,lower,upper,size,alignment,offset\n\"a,b\",0,2,10,4,0\nc,1,3,6,1,10\n");
+    let (again, placed) = csv::parse_placed(&written, "t.csv", csv::Options::default()).unwrap();
+    placed.validate(&again).unwrap();
+    assert_eq!(placed.peak_bytes(), plan.peak_bytes());
+    let broken = written.replace("6,1,10", "6,1,9");
+    let (again, placed) = csv::parse_placed(&broken, "t.csv", csv::Options::default()).unwrap();
+    assert!(matches!(placed.validate(&again), Err(Violation::Overlap { .. })));
+    let pinned = csv::parse(&written, "t.csv", csv::Options::default()).unwrap();
+    assert_eq!(pinned.tensors()[1].pin(), Some(10));
+}
+
+#[test]
+fn strategies_are_found_by_name_and_slips_are_answered() {
+    assert_eq!("greedy-by-size".parse(), Ok(Strategy::GreedyBySize));
+    assert_eq!("strip_packing".parse(), Ok(Strategy::StripPacking));
+    assert_eq!("min-cost-flow".parse(), Ok(SharedStrategy::MinCostFlow));
+    let error = "gredy-size".parse::<Strategy>().unwrap_err().to_string();
+    assert_eq!(error, "unknown strategy 'gredy-size'; did you mean 'greedy_by_size'?");
+}
