@@ -23,7 +23,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 
 // WGSL leaves pow of a negative base undefined, and drivers compute it through logarithms: small integers are
-// multiplied out, the rest follows the sign rules of IEEE pow.
+// multiplied out, 0 and negative bases follow the rules of IEEE pow by hand.
 fn power(v: f32, e: f32) -> f32 {
     let whole = floor(e) == e;
     if whole && abs(e) <= 8.0 {
@@ -39,8 +39,8 @@ fn power(v: f32, e: f32) -> f32 {
     if e == 0.5 {
         return sqrt(v);
     }
-    if v == 0.0 && e > 0.0 {
-        return 0.0;
+    if v == 0.0 {
+        return select(1.0 / abs(v), 0.0, e > 0.0);
     }
     let magnitude = pow(abs(v), e);
     if v >= 0.0 {
