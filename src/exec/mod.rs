@@ -1,1 +1,28 @@
-//! Stub.
+//! Floor 3: runs a graph over a plan, on a wgpu device (feature `gpu`) or on the CPU, and proves that sharing bytes
+//! changed no bit.
+
+mod audit;
+mod bind;
+mod cpu;
+mod error;
+mod machine;
+#[cfg(feature = "gpu")]
+mod network;
+mod program;
+#[cfg(feature = "gpu")]
+mod resident;
+mod twin;
+mod weights;
+
+pub use audit::{Audit, FirstBad, MutationCounts, audit, mutate};
+pub use bind::{Bound, BufferKey, bind};
+pub use cpu::{CpuHost, CpuNetwork};
+pub use error::ExecError;
+pub use machine::{Host, Machine};
+#[cfg(feature = "gpu")]
+pub use network::Network;
+pub use program::{Place, Program, default_input};
+#[cfg(feature = "gpu")]
+pub use resident::{Resident, SharedResident};
+pub use twin::TwinReport;
+pub use weights::WeightMap;

@@ -16,7 +16,8 @@ pub enum GraphError {
     },
     /// A tensor that only exists at run time is not float32.
     #[error(
-        "node '{node}' ({op}): tensor '{tensor}' is {dtype} at run time; only float32 tensors are executed, the others must fold to constants"
+        "node '{node}' ({op}): tensor '{tensor}' is {dtype} at run time; \
+         only float32 tensors are executed, the others must fold to constants"
     )]
     RuntimeType {
         /// The node that reads or writes it.

@@ -1,11 +1,14 @@
-//! Floor 1, pure: a network as values and nodes with every shape known, and its liveness as a planning problem.
+//! Floor 1, pure: a network as values and nodes with every shape known, and its liveness as a planning
+//! problem.
 
 mod error;
 mod op;
+mod usage;
 mod value;
 
 pub use error::GraphError;
 pub use op::{BinaryOp, Op, PadMode, PoolKind, UnaryOp, Window};
+pub use usage::{Usage, usage};
 pub use value::{Constant, DType, Value, ValueId};
 
 /// One operator of the network; its position in [`Graph::nodes`] is its step in the schedule.
@@ -73,8 +76,8 @@ impl Graph {
             .sum()
     }
 
-    /// Checks what every later stage relies on: ids in range, writers before readers, one writer a value, outputs
-    /// written, only float32 values at run time.
+    /// Checks what every later stage relies on: ids in range, writers before readers, one writer a value,
+    /// outputs written, only float32 values at run time.
     ///
     /// # Errors
     /// Names the node and the value that break a rule.

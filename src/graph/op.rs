@@ -1,7 +1,7 @@
 //! Operators as they are executed: attributes resolved, shapes known, one meaning each.
 //!
-//! An importer resolves defaults, opset differences, auto_pad and ceil_mode; what is left here is enough to compute
-//! the output from the input shapes and the output shape.
+//! An importer resolves defaults, opset differences, auto_pad and ceil_mode; what is left here is enough to
+//! compute the output from the input shapes and the output shape.
 
 /// Strides, padding and dilation of a 2-D window; 1-D tensors `[N, C, L]` are treated as `[N, C, 1, L]` with
 /// `[1, s]`, `[0, left, 0, right]`, `[1, d]`.
@@ -107,6 +107,8 @@ pub enum Op {
         window: Window,
         /// Channel groups.
         groups: usize,
+        /// Applied to each output element before it is stored; the importers leave it open.
+        activation: Option<UnaryOp>,
     },
     /// Inputs `x [N, C, ..]`, `scale [C]`, `bias [C]`, `mean [C]`, `variance [C]`.
     BatchNormalization {
@@ -117,20 +119,22 @@ pub enum Op {
     Unary(UnaryOp),
     /// Inputs `a`, `b`.
     Binary(BinaryOp),
-    /// Input `x [N, C, H, W]` (or `[N, C, L]`). The output shape tells the number of windows (ceil_mode resolved).
+    /// Input `x [N, C, H, W]` (or `[N, C, L]`). The output shape tells the number of windows (ceil_mode
+    /// resolved).
     Pool {
         /// Max or average.
         kind: PoolKind,
         /// The window.
         window: Window,
     },
-    /// Input `x`; mean over `axes` (GlobalAveragePool too). The output holds the kept dimensions in order, with or
-    /// without ones in place of the reduced.
+    /// Input `x`; mean over `axes` (GlobalAveragePool too). The output holds the kept dimensions in order,
+    /// with or without ones in place of the reduced.
     ReduceMean {
         /// Axes reduced, ascending, each in `0..rank`.
         axes: Vec<usize>,
     },
-    /// Inputs `a [.., M, K]`, `b [.., K, N]`, numpy semantics (batch dimensions broadcast; 1-D operands extended).
+    /// Inputs `a [.., M, K]`, `b [.., K, N]`, numpy semantics (batch dimensions broadcast; 1-D operands
+    /// extended).
     MatMul,
     /// Inputs `a`, `b`, optionally `c` (broadcast to `[M, N]`): `alpha * A * B + beta * C`.
     Gemm {
@@ -148,7 +152,8 @@ pub enum Op {
         /// Axis in `0..rank`.
         axis: usize,
     },
-    /// Input `x`: the same elements in the same order under another shape (Reshape, Flatten, Squeeze, Identity, ..).
+    /// Input `x`: the same elements in the same order under another shape (Reshape, Flatten, Squeeze,
+    /// Identity, ..).
     Copy,
     /// Input `x`.
     Transpose {

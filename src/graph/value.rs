@@ -62,7 +62,8 @@ impl std::fmt::Display for DType {
     }
 }
 
-/// Data of a constant. Narrow integer and bool constants are widened to `I64` at import, f16 and f64 to `F32`.
+/// Data of a constant. Narrow integer and bool constants are widened to `I64` at import, f16 and f64 to
+/// `F32`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Constant {
     /// Floating-point data, row-major.

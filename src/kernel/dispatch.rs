@@ -15,11 +15,13 @@ pub enum Operand {
         /// Elements in the range.
         len: usize,
     },
-    /// Nothing: the optional input is absent (or has no element). Four zeros are bound, so that the layout holds.
+    /// Nothing: the optional input is absent (or has no element). Four zeros are bound, so that the layout
+    /// holds.
     Absent,
 }
 
-/// One dispatch. Its bindings in group 0 are: 0 the parameter block (uniform), 1..=inputs the inputs, then the output.
+/// One dispatch. Its bindings in group 0 are: 0 the parameter block (uniform), 1..=inputs the inputs, then
+/// the output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dispatch {
     /// The kernel.
@@ -28,8 +30,8 @@ pub struct Dispatch {
     pub inputs: Vec<Operand>,
     /// The one binding that is written; never [`Operand::Absent`]. A kernel may also read it.
     pub output: Operand,
-    /// Parameter block, a multiple of 4 words. Its first words are the base element offsets of the bindings, inputs
-    /// first, then the output; they are 0 here and set by whoever merges bindings.
+    /// Parameter block, a multiple of 4 words. Its first words are the base element offsets of the
+    /// bindings, inputs first, then the output; they are 0 here and set by whoever merges bindings.
     pub params: Vec<u32>,
     /// Workgroups in x, y, z, each 1..=65,535.
     pub workgroups: [u32; 3],

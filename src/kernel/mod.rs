@@ -1,5 +1,6 @@
-//! Floor 1, pure: the kernels. One kernel = `shaders/<kernel>.wgsl` = one [`KernelId`] = `cpu/<kernel>.rs`, its twin
-//! on the CPU, with the same loop. [`lower`] turns a graph's nodes into dispatches of these kernels.
+//! Floor 1, pure: the kernels. One kernel = `shaders/<kernel>.wgsl` = one [`KernelId`] = `cpu/<kernel>.rs`,
+//! its twin on the CPU, with the same loop. [`lower`] turns a graph's nodes into dispatches of these
+//! kernels.
 
 pub mod cpu;
 mod dispatch;

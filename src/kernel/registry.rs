@@ -45,6 +45,18 @@ pub struct Kernel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum KernelId {
+    /// `shaders/conv2d.wgsl`: direct convolution, any groups.
+    Conv2d,
+    /// `shaders/conv2d_tiled.wgsl`: convolution as a matrix product by tiles.
+    Conv2dTiled,
+    /// `shaders/conv2d_depthwise.wgsl`: one input channel for each group.
+    Conv2dDepthwise,
+    /// `shaders/matmul.wgsl`: batched matrix product by tiles.
+    Matmul,
+    /// `shaders/matvec.wgsl`: up to 4 rows times a matrix.
+    Matvec,
+    /// `shaders/pool2d.wgsl`: largest element or mean of a window.
+    Pool2d,
     /// `shaders/copy.wgsl`: strided copy.
     Copy,
     /// `shaders/unary.wgsl`: element-wise function of one tensor.
@@ -66,6 +78,12 @@ pub enum KernelId {
 impl KernelId {
     /// Every kernel.
     pub const ALL: &'static [KernelId] = &[
+        KernelId::Conv2d,
+        KernelId::Conv2dTiled,
+        KernelId::Conv2dDepthwise,
+        KernelId::Matmul,
+        KernelId::Matvec,
+        KernelId::Pool2d,
         KernelId::Copy,
         KernelId::Unary,
         KernelId::Binary,
@@ -79,6 +97,12 @@ impl KernelId {
     /// The kernel behind the id.
     pub fn kernel(self) -> &'static Kernel {
         match self {
+            KernelId::Conv2d => &CONV2D,
+            KernelId::Conv2dTiled => &CONV2D_TILED,
+            KernelId::Conv2dDepthwise => &CONV2D_DEPTHWISE,
+            KernelId::Matmul => &MATMUL,
+            KernelId::Matvec => &MATVEC,
+            KernelId::Pool2d => &POOL2D,
             KernelId::Copy => &COPY,
             KernelId::Unary => &UNARY,
             KernelId::Binary => &BINARY,
@@ -90,6 +114,63 @@ impl KernelId {
         }
     }
 }
+
+/// Sums of products: the twin adds in the shader's order, so only the rounding of fused multiply-adds differs.
+const SUM_OF_PRODUCTS: Tolerance = Tolerance { relative: 2e-5, absolute: 1e-6 };
+
+static CONV2D: Kernel = Kernel {
+    id: KernelId::Conv2d,
+    name: "conv2d",
+    wgsl: include_str!("../../shaders/conv2d.wgsl"),
+    inputs: &["x", "w", "bias"],
+    twin: cpu::conv2d::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static CONV2D_TILED: Kernel = Kernel {
+    id: KernelId::Conv2dTiled,
+    name: "conv2d_tiled",
+    wgsl: include_str!("../../shaders/conv2d_tiled.wgsl"),
+    inputs: &["x", "w", "bias"],
+    twin: cpu::conv2d_tiled::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static CONV2D_DEPTHWISE: Kernel = Kernel {
+    id: KernelId::Conv2dDepthwise,
+    name: "conv2d_depthwise",
+    wgsl: include_str!("../../shaders/conv2d_depthwise.wgsl"),
+    inputs: &["x", "w", "bias"],
+    twin: cpu::conv2d_depthwise::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static MATMUL: Kernel = Kernel {
+    id: KernelId::Matmul,
+    name: "matmul",
+    wgsl: include_str!("../../shaders/matmul.wgsl"),
+    inputs: &["a", "b", "c"],
+    twin: cpu::matmul::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static MATVEC: Kernel = Kernel {
+    id: KernelId::Matvec,
+    name: "matvec",
+    wgsl: include_str!("../../shaders/matvec.wgsl"),
+    inputs: &["a", "b", "c"],
+    twin: cpu::matvec::run,
+    tolerance: SUM_OF_PRODUCTS,
+};
+
+static POOL2D: Kernel = Kernel {
+    id: KernelId::Pool2d,
+    name: "pool2d",
+    wgsl: include_str!("../../shaders/pool2d.wgsl"),
+    inputs: &["x"],
+    twin: cpu::pool2d::run,
+    tolerance: Tolerance { relative: 1e-6, absolute: 1e-7 },
+};
 
 static COPY: Kernel = Kernel {
     id: KernelId::Copy,

@@ -1,5 +1,10 @@
 //! From a node of a graph to dispatches.
 
+mod conv;
+mod grid;
+mod matmul;
+mod pool;
+
 mod elementwise;
 mod norm;
 mod pad;
@@ -9,6 +14,9 @@ mod strides;
 
 use super::Dispatch;
 use crate::graph::{Graph, Node, Op};
+use conv::lower_conv;
+use matmul::lower_matmul;
+use pool::lower_pool;
 use site::Site;
 
 /// What a device allows one dispatch.
@@ -61,9 +69,8 @@ pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Disp
         Op::Concat { axis } => shape::lower_concat(&site, *axis),
         Op::Expand => shape::lower_expand(&site),
         Op::Pad { mode, before } => pad::lower_pad(&site, *mode, before),
-        Op::Conv { .. } => Err(site.unsupported("no convolution kernel")),
-        Op::Pool { .. } => Err(site.unsupported("no pooling kernel")),
-        Op::MatMul => Err(site.unsupported("no matrix kernel")),
-        Op::Gemm { .. } => Err(site.unsupported("no matrix kernel")),
+        Op::Conv { .. } => lower_conv(graph, node, limits),
+        Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),
+        Op::Pool { .. } => lower_pool(graph, node, limits),
     }
 }

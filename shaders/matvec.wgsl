@@ -1,0 +1,118 @@
+// Up to 4 rows times a matrix: y = alpha * a * b + beta * c (+ y), operands by strides, batch dimensions broadcast.
+// Bindings: a, b, c (broadcast to [M, N], or absent), y [batch, M, N], M <= 4.
+// Dispatch: columns folded into x and y, z = batch. A workgroup of 64 invocations computes 64 / split columns; `split`
+// invocations share a column, each sums every split-th k, and the parts are added in order. k_fast says which way
+// neighbouring invocations read neighbouring elements of b: along k, or along n.
+struct Params {
+    a_base: u32,
+    b_base: u32,
+    c_base: u32,
+    y_base: u32,
+    m: u32,
+    n: u32,
+    k: u32,
+    // Strides in elements.
+    a_m: u32,
+    a_k: u32,
+    b_k: u32,
+    b_n: u32,
+    c_m: u32,
+    c_n: u32,
+    y_m: u32,
+    // Where this dispatch's part of each operand starts.
+    a_start: u32,
+    b_start: u32,
+    c_start: u32,
+    y_start: u32,
+    batch_0: u32,
+    batch_1: u32,
+    batch_2: u32,
+    a_batch_0: u32,
+    a_batch_1: u32,
+    a_batch_2: u32,
+    b_batch_0: u32,
+    b_batch_1: u32,
+    b_batch_2: u32,
+    alpha: f32,
+    beta: f32,
+    has_c: u32,
+    // Adds to what the output holds: a later part of a sum over k.
+    accumulate: u32,
+    // Read by matvec only.
+    split: u32,
+    k_fast: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> a: array<f32>;
+@group(0) @binding(2) var<storage, read> b: array<f32>;
+@group(0) @binding(3) var<storage, read> c: array<f32>;
+@group(0) @binding(4) var<storage, read_write> y: array<f32>;
+
+// Position of matrix `i` in a batch, for strides along the batch dimensions.
+fn batch_start(i: u32, stride_0: u32, stride_1: u32, stride_2: u32) -> u32 {
+    let i_2 = i % p.batch_2;
+    let i_1 = i / p.batch_2 % p.batch_1;
+    let i_0 = i / p.batch_2 / p.batch_1;
+    return i_0 * stride_0 + i_1 * stride_1 + i_2 * stride_2;
+}
+
+fn store(batch: u32, row: u32, column: u32, sum: f32) {
+    if (row >= p.m || column >= p.n) { return; }
+    let at = p.y_base + p.y_start + (batch * p.m + row) * p.y_m + column;
+    var v = p.alpha * sum;
+    if (p.has_c != 0u) { v += p.beta * c[p.c_base + p.c_start + row * p.c_m + column * p.c_n]; }
+    if (p.accumulate != 0u) { v += y[at]; }
+    y[at] = v;
+}
+
+var<workgroup> parts: array<vec4<f32>, 64>;
+
+@compute @workgroup_size(64)
+fn main(
+    @builtin(workgroup_id) wid: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let columns = 64u / p.split;
+    var own_column = lane % columns;
+    var part = lane / columns;
+    if (p.k_fast != 0u) {
+        own_column = lane / p.split;
+        part = lane % p.split;
+    }
+    let column = (wid.y * grid.x + wid.x) * columns + own_column;
+    let batch = wid.z;
+    let a_first = p.a_base + p.a_start + batch_start(batch, p.a_batch_0, p.a_batch_1, p.a_batch_2);
+    let b_first = p.b_base + p.b_start + batch_start(batch, p.b_batch_0, p.b_batch_1, p.b_batch_2) + column * p.b_n;
+    // Rows past the last read the last again and are not stored.
+    let last = (p.m - 1u) * p.a_m;
+    let row_1 = min(p.a_m, last);
+    let row_2 = min(2u * p.a_m, last);
+    var sum = vec4<f32>(0.0);
+    if (column < p.n) {
+        if (p.m == 1u) {
+            var only = 0.0;
+            for (var k = part; k < p.k; k += p.split) {
+                only += a[a_first + k * p.a_k] * b[b_first + k * p.b_k];
+            }
+            sum.x = only;
+        } else {
+            for (var k = part; k < p.k; k += p.split) {
+                let at = a_first + k * p.a_k;
+                sum += vec4<f32>(a[at], a[at + row_1], a[at + row_2], a[at + last]) * b[b_first + k * p.b_k];
+            }
+        }
+    }
+    parts[lane] = sum;
+    workgroupBarrier();
+    if (part == 0u) {
+        var total = vec4<f32>(0.0);
+        for (var i = 0u; i < p.split; i++) {
+            total += parts[select(i * columns + own_column, own_column * p.split + i, p.k_fast != 0u)];
+        }
+        for (var row = 0u; row < 4u; row++) {
+            store(batch, row, column, total[row]);
+        }
+    }
+}

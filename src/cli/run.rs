@@ -1,0 +1,232 @@
+//! `sublet run`, and `sublet` alone: plan, execute, verify, measure.
+
+use super::audit;
+use super::error::CliError;
+use super::format::{seconds, shape};
+use super::input::{ModelArgs, load_graph};
+use super::memory;
+use super::target::{Compiled, Target};
+use super::tensors::{Comparison, NamedFile, compare, expected, inputs, save};
+use crate::plan::{Plan, Planner, Report};
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Where to run and how to plan; shared by `run` and `audit`.
+#[derive(Debug, Clone, Args)]
+pub struct TargetArgs {
+    /// Take the adapter whose name contains this
+    #[arg(long, value_name = "NAME", conflicts_with = "cpu")]
+    pub adapter: Option<String>,
+    /// Run on the CPU executor
+    #[arg(long)]
+    pub cpu: bool,
+    /// Offset strategy
+    #[arg(long, default_value = "auto", value_name = "NAME")]
+    pub strategy: String,
+    /// Alignment of offsets in bytes (default: the device's)
+    #[arg(long, value_name = "BYTES")]
+    pub align: Option<u64>,
+    /// Input from a .npy file, by name or position (repeatable)
+    #[arg(long, value_name = "NAME=FILE")]
+    pub input: Vec<NamedFile>,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    /// The network: an .onnx file or builtin:NAME
+    #[arg(value_name = "MODEL")]
+    pub model: String,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its fields carry the help texts")]
+    pub shapes: ModelArgs,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its fields carry the help texts")]
+    pub target: TargetArgs,
+    /// Expected output from a .npy file, by name or position (repeatable)
+    #[arg(long, value_name = "NAME=FILE")]
+    pub expect: Vec<NamedFile>,
+    /// Allowed difference relative to the largest expected value
+    #[arg(long, default_value_t = 1e-3)]
+    pub rtol: f64,
+    /// Allowed absolute difference
+    #[arg(long, default_value_t = 1e-5)]
+    pub atol: f64,
+    /// Write the outputs as .npy files into this folder
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+    /// Timed runs after the first
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub runs: usize,
+}
+
+/// A planned and compiled network with its inputs.
+pub struct Ready<'a> {
+    /// The network.
+    pub compiled: Compiled<'a>,
+    /// Its plan.
+    pub plan: Plan,
+    /// The plan in numbers.
+    pub report: Report,
+    /// Inputs of every run.
+    pub inputs: Vec<Vec<f32>>,
+    /// Seconds to plan.
+    pub plan_s: f64,
+    /// Seconds to allocate and build.
+    pub compile_s: f64,
+}
+
+/// Loads, plans and compiles a model.
+pub fn prepare<'a>(model: &str, shapes: &ModelArgs, args: &TargetArgs, target: &'a Target) -> Result<Ready<'a>, CliError> {
+    let graph = load_graph(model, shapes)?;
+    let program = target.program(graph, args.align)?;
+    let inputs = inputs(&program, &args.input)?;
+    let start = Instant::now();
+    let planner = target.limit(Planner::new(args.strategy.parse()?));
+    let plan = planner.plan(&program.usage.problem)?;
+    plan.validate(&program.usage.problem)?;
+    let plan_s = start.elapsed().as_secs_f64();
+    let report = plan.report(&program.usage.problem);
+    let start = Instant::now();
+    let compiled = target.compile(program, &plan)?;
+    let compile_s = start.elapsed().as_secs_f64();
+    Ok(Ready { compiled, plan, report, inputs, plan_s, compile_s })
+}
+
+/// What the runs of a network gave.
+struct Outcome {
+    outputs: Vec<Vec<f32>>,
+    comparisons: Vec<Option<Comparison>>,
+    first_run_s: f64,
+    run_s: f64,
+    encode_s: f64,
+    /// Later runs gave the same bits as the first.
+    repeatable: bool,
+}
+
+impl Outcome {
+    fn ok(&self) -> bool {
+        self.repeatable && self.comparisons.iter().flatten().all(|c| c.ok)
+    }
+}
+
+fn execute(args: &RunArgs, ready: &mut Ready) -> Result<Outcome, CliError> {
+    let want = expected(&ready.compiled.program().graph, &args.expect)?;
+    let start = Instant::now();
+    let outputs = ready.compiled.run(&ready.inputs)?;
+    let first_run_s = start.elapsed().as_secs_f64();
+    let mut times = Vec::with_capacity(args.runs);
+    let mut repeatable = true;
+    for _ in 0..args.runs {
+        let start = Instant::now();
+        let again = ready.compiled.run(&ready.inputs)?;
+        times.push(start.elapsed().as_secs_f64());
+        repeatable &= same_bits(&outputs, &again);
+    }
+    times.sort_by(f64::total_cmp);
+    let run_s = times.get(times.len() / 2).copied().unwrap_or(first_run_s);
+    let start = Instant::now();
+    let encode_s = ready.compiled.encode().map_or(0.0, |()| start.elapsed().as_secs_f64());
+    let comparisons = outputs.iter().zip(&want).map(|(got, want)| Some(compare(got, want.as_ref()?, args.rtol, args.atol)));
+    let comparisons = comparisons.collect();
+    Ok(Outcome { comparisons, outputs, first_run_s, run_s, encode_s, repeatable })
+}
+
+fn same_bits(a: &[Vec<f32>], b: &[Vec<f32>]) -> bool {
+    let bits = |x: &[Vec<f32>]| x.iter().flatten().map(|x| x.to_bits()).collect::<Vec<_>>();
+    bits(a) == bits(b)
+}
+
+/// Runs the command; `with_audit` adds the audit's verdict (the main job).
+pub fn run(args: &RunArgs, as_json: bool, with_audit: bool) -> Result<ExitCode, CliError> {
+    let target = Target::pick(args.target.cpu, args.target.adapter.as_deref())?;
+    let mut ready = prepare(&args.model, &args.shapes, &args.target, &target)?;
+    let outcome = execute(args, &mut ready)?;
+    // Sampled after the runs: that is when everything a run needs has been allocated.
+    let held = ready.compiled.held();
+    if let Some(dir) = &args.save {
+        save(dir, &ready.compiled.program().graph, &outcome.outputs)?;
+    }
+    let audited = match with_audit {
+        true => Some(ready.compiled.audit(&ready.plan, &ready.inputs, 0)?),
+        false => None,
+    };
+    let ok = outcome.ok() && audited.as_ref().is_none_or(|(a, _)| a.ok());
+    if as_json {
+        let mut object = json!({
+            "adapter": target.json(),
+            "plan": super::plan::report_json(&ready.report, ready.plan_s),
+            "memory": memory::json(&ready.report, &held),
+            "outputs": outputs_json(&ready, &outcome),
+            "timing": {
+                "plan_s": ready.plan_s,
+                "compile_s": ready.compile_s,
+                "first_run_s": outcome.first_run_s,
+                "run_s": outcome.run_s,
+                "encode_s": outcome.encode_s,
+            },
+            "dispatches": ready.compiled.program().dispatch_count(),
+            "repeatable": outcome.repeatable,
+            "ok": ok,
+        });
+        if let Some((audit, counts)) = &audited {
+            object["audit"] = audit::json(audit, counts);
+        }
+        println!("{object}");
+    } else {
+        print(&target, &ready, &outcome);
+        println!("memory\n{}", memory::table(&ready.report, &held));
+        if let Some((audit, counts)) = &audited {
+            print!("{}", audit::text(audit, counts));
+        }
+        println!("{}", if ok { "ok" } else { "FAILED" });
+    }
+    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn outputs_json(ready: &Ready, outcome: &Outcome) -> Vec<Value> {
+    let graph = &ready.compiled.program().graph;
+    let one = |(id, comparison): (&crate::graph::ValueId, &Option<Comparison>)| {
+        let value = graph.get(*id);
+        json!({
+            "name": value.name,
+            "shape": value.shape,
+            "max_abs_diff": comparison.map(|c| c.max_abs_diff),
+            "ok": comparison.map(|c| c.ok),
+        })
+    };
+    graph.outputs.iter().zip(&outcome.comparisons).map(one).collect()
+}
+
+fn print(target: &Target, ready: &Ready, outcome: &Outcome) {
+    let program = ready.compiled.program();
+    let graph = &program.graph;
+    println!("network  {}: {} nodes, {} dispatches", graph.name, graph.nodes.len(), program.dispatch_count());
+    println!("adapter  {}", target.describe());
+    println!("\nplan\n{}", ready.report);
+    println!("outputs");
+    for ((id, data), comparison) in graph.outputs.iter().zip(&outcome.outputs).zip(&outcome.comparisons) {
+        let value = graph.get(*id);
+        let largest = data.iter().fold(0.0f32, |m, x| m.max(x.abs()));
+        let verdict = match comparison {
+            Some(c) if c.ok => format!("as expected (largest difference {:.3e}, allowed {:.3e})", c.max_abs_diff, c.allowed),
+            Some(c) => format!("NOT as expected (largest difference {:.3e}, allowed {:.3e})", c.max_abs_diff, c.allowed),
+            None => "nothing expected".to_owned(),
+        };
+        println!("  {} [{}], largest magnitude {largest:.5}: {verdict}", value.name, shape(&value.shape));
+    }
+    if !outcome.repeatable {
+        println!("  NOT repeatable: a later run gave other bits");
+    }
+    println!(
+        "time     plan {}, compile {}, first run {}, run {} (median), encode {}\n",
+        seconds(ready.plan_s),
+        seconds(ready.compile_s),
+        seconds(outcome.first_run_s),
+        seconds(outcome.run_s),
+        seconds(outcome.encode_s)
+    );
+}

@@ -1,0 +1,54 @@
+//! What a device refuses. Over a limit, out of memory and lost are three different things.
+
+/// An arena, buffer or transfer that did not come about.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// A buffer or tensor is larger than the device allows.
+    #[error("'{what}' needs {needed_bytes} bytes, the device's {limit} is {available_bytes} bytes")]
+    OverLimit {
+        /// The tensor or buffer.
+        what: String,
+        /// Its bytes.
+        needed_bytes: u64,
+        /// Name of the limit.
+        limit: &'static str,
+        /// The limit.
+        available_bytes: u64,
+    },
+    /// The judge refuses the plan.
+    #[error("the plan is not valid: {0}")]
+    Plan(#[from] crate::plan::Violation),
+    /// A plan whose offsets the device cannot bind.
+    #[error("'{tensor}' lies at byte {offset_bytes}, the device binds storage at multiples of {device_bytes} bytes")]
+    Alignment {
+        /// The tensor.
+        tensor: String,
+        /// Its offset.
+        offset_bytes: u64,
+        /// Alignment of the device.
+        device_bytes: u64,
+    },
+    /// The device has no memory left.
+    #[error("the device is out of memory while creating '{what}' ({bytes} bytes)")]
+    OutOfMemory {
+        /// The buffer.
+        what: String,
+        /// Its bytes.
+        bytes: u64,
+    },
+    /// The device is gone (removed, reset or destroyed).
+    #[error("the device is lost: {reason}")]
+    Lost {
+        /// What wgpu says.
+        reason: String,
+    },
+    /// wgpu refused a call.
+    #[error("wgpu refused {what}: {reason}")]
+    Refused {
+        /// What was asked.
+        what: String,
+        /// wgpu's words.
+        reason: String,
+    },
+}

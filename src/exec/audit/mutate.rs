@@ -1,0 +1,130 @@
+//! Deliberate faults: one offset at a time is shifted into a live neighbour, and judge and device must both notice.
+
+use super::POISONS;
+use super::reference::Reference;
+use super::watch::{Lives, problem_steps, run_watched};
+use crate::exec::ExecError;
+use crate::exec::machine::Host;
+use crate::plan::{Plan, Problem, TensorId};
+
+/// How many faults were planted, and who noticed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MutationCounts {
+    /// Different faults tried.
+    pub tried: usize,
+    /// Faults noticed by everyone who had to.
+    pub caught: usize,
+    /// Faults that the judge noticed: all of them.
+    pub judge_caught: usize,
+    /// Faults whose overwritten bytes some later step reads.
+    pub read_later: usize,
+    /// Of those, noticed by the watched run.
+    pub run_caught: usize,
+}
+
+/// Plants up to `count` different faults in a valid plan, each an offset shifted into a tensor that is live at the same
+/// time.
+///
+/// # Errors
+/// The device refuses a run.
+pub async fn mutate<H: Host>(
+    host: &H,
+    plan: &Plan,
+    inputs: &[Vec<f32>],
+    count: usize,
+) -> Result<MutationCounts, ExecError> {
+    let program = host.program();
+    let problem = &program.usage.problem;
+    let reference = Reference::collect(host, inputs).await?;
+    let mut counts = MutationCounts::default();
+    for (tensor, offset_bytes) in faults(problem, plan, count) {
+        let mutated = plan.with_offset(tensor, plan.arena(tensor), offset_bytes);
+        let judged = mutated.validate(problem).is_err();
+        let read_later = overwrites_what_is_read(problem, &mutated, tensor);
+        let mut machine = host.machine(&mutated).await?;
+        let lives = Lives::new(program, &mutated);
+        let watched = run_watched(&mut machine, program, &lives, &reference, inputs, POISONS[0]).await?;
+        let seen = watched.first_bad.is_some();
+        counts.tried += 1;
+        counts.judge_caught += usize::from(judged);
+        counts.read_later += usize::from(read_later);
+        counts.run_caught += usize::from(read_later && seen);
+        counts.caught += usize::from(judged && (seen || !read_later));
+    }
+    Ok(counts)
+}
+
+fn size(problem: &Problem, tensor: TensorId) -> u64 {
+    problem.tensors()[tensor.index()].size_bytes()
+}
+
+fn bytes(problem: &Problem, plan: &Plan, tensor: TensorId) -> std::ops::Range<u64> {
+    let start = plan.offset_bytes(tensor);
+    start..start + size(problem, tensor)
+}
+
+fn overlap(a: &std::ops::Range<u64>, b: &std::ops::Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Tensors of the same arena that are live in some step of `tensor`'s.
+fn neighbours(problem: &Problem, plan: &Plan, tensor: TensorId) -> Vec<TensorId> {
+    let steps = |t: TensorId| problem_steps(problem, t);
+    let (first, last) = steps(tensor);
+    let meets = |other: &TensorId| {
+        let (other_first, other_last) = steps(*other);
+        *other != tensor
+            && plan.arena(*other) == plan.arena(tensor)
+            && size(problem, *other) > 0
+            && other_first <= last
+            && first <= other_last
+    };
+    problem.ids().filter(meets).collect()
+}
+
+/// Different (tensor, wrong offset) pairs, spread over tensors first, then neighbours, then places in the neighbour.
+fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> {
+    let alignment = problem.alignment().bytes().max(4);
+    let mut per_tensor: Vec<(TensorId, Vec<u64>)> = Vec::new();
+    for tensor in problem.ids().filter(|t| size(problem, *t) > 0) {
+        let mut offsets = Vec::new();
+        let room = plan.arenas()[plan.arena(tensor).index()].saturating_sub(size(problem, tensor));
+        for place in 0..16 {
+            for other in neighbours(problem, plan, tensor) {
+                let there = bytes(problem, plan, other);
+                // From the neighbour's first byte upwards, and down from where the tensor's end still touches it.
+                let up = there.start + place * alignment;
+                let down = (there.end.saturating_sub(size(problem, tensor)) / alignment)
+                    .saturating_sub(place)
+                    * alignment;
+                for offset in [up, down] {
+                    let here = offset..offset + size(problem, tensor);
+                    let new = offset != plan.offset_bytes(tensor) && !offsets.contains(&offset);
+                    if new && offset <= room && overlap(&here, &there) {
+                        offsets.push(offset);
+                    }
+                }
+            }
+        }
+        per_tensor.push((tensor, offsets));
+    }
+    let longest = per_tensor.iter().map(|(_, offsets)| offsets.len()).max().unwrap_or(0);
+    let rounds = (0..longest)
+        .flat_map(|round| per_tensor.iter().filter_map(move |(t, o)| o.get(round).map(|o| (*t, *o))));
+    rounds.take(count).collect()
+}
+
+/// Whether a step after the overwriting one reads bytes that the shifted tensor overwrites or loses.
+fn overwrites_what_is_read(problem: &Problem, mutated: &Plan, tensor: TensorId) -> bool {
+    let here = bytes(problem, mutated, tensor);
+    neighbours(problem, mutated, tensor).into_iter().filter(|n| overlap(&here, &bytes(problem, mutated, *n))).any(
+        |neighbour| {
+            let order = |t: TensorId| (problem_steps(problem, t).0, t);
+            let (earlier, later) = match order(tensor) < order(neighbour) {
+                true => (tensor, neighbour),
+                false => (neighbour, tensor),
+            };
+            problem_steps(problem, earlier).1 > problem_steps(problem, later).0
+        },
+    )
+}

@@ -1,0 +1,153 @@
+//! From a program and a plan to what each dispatch binds: pure arithmetic, checked against WebGPU's rules before any
+//! device is involved.
+
+use super::{ExecError, Place, Program, WeightMap};
+use crate::kernel::{Dispatch, KernelId, Operand};
+use crate::legal::{Access, BindingLimits, BoundRange, Partition, Violation, Window, check, windows};
+use crate::plan::Plan;
+use std::ops::Range;
+
+/// One of the buffers that dispatches bind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BufferKey {
+    /// An arena.
+    Arena(usize),
+    /// The buffer of a graph input.
+    Input(usize),
+    /// The buffer of a graph output.
+    Output(usize),
+    /// A weights buffer.
+    Weights(usize),
+    /// Four zeros, bound where an optional input is absent.
+    Zeros,
+}
+
+impl BufferKey {
+    /// Whether some dispatch of a program may write it. Such a buffer is bound writable everywhere, since it may not be
+    /// read-only and writable in one dispatch.
+    pub fn writable(self) -> bool {
+        matches!(self, BufferKey::Arena(_) | BufferKey::Output(_))
+    }
+}
+
+/// A dispatch with its bindings resolved.
+#[derive(Debug, Clone)]
+pub struct Bound {
+    /// Its step.
+    pub step: usize,
+    /// Node and kernel, for messages.
+    pub label: String,
+    /// The kernel.
+    pub kernel: KernelId,
+    /// Which bindings were merged, and which are writable.
+    pub partition: Partition,
+    /// Buffer of each storage binding (inputs, then output).
+    pub buffers: Vec<BufferKey>,
+    /// Window of each storage binding; merged ones share theirs.
+    pub windows: Vec<Window>,
+    /// Parameter block with the base offsets filled in.
+    pub params: Vec<u32>,
+    /// Workgroups in x, y, z.
+    pub workgroups: [u32; 3],
+    tensors: Vec<String>,
+}
+
+/// Resolves every dispatch of a program under a plan.
+///
+/// # Errors
+/// A dispatch breaks a rule that no merging can mend (say, more bindings than the device has).
+pub fn bind(
+    program: &Program,
+    plan: &Plan,
+    weights: &WeightMap,
+    limits: &BindingLimits,
+) -> Result<Vec<Bound>, ExecError> {
+    let mut bound = Vec::with_capacity(program.dispatch_count());
+    for (step, dispatches) in program.steps.iter().enumerate() {
+        for dispatch in dispatches {
+            let one = bind_one(program, plan, weights, limits.storage_alignment_bytes, step, dispatch);
+            if let Some(violation) = one.violations(limits).into_iter().next() {
+                return Err(ExecError::Unlawful(Box::new(violation)));
+            }
+            bound.push(one);
+        }
+    }
+    Ok(bound)
+}
+
+fn bind_one(
+    program: &Program,
+    plan: &Plan,
+    weights: &WeightMap,
+    alignment: u64,
+    step: usize,
+    dispatch: &Dispatch,
+) -> Bound {
+    let operands = dispatch.inputs.iter().chain([&dispatch.output]);
+    let places: Vec<(BufferKey, Range<u64>)> =
+        operands.clone().map(|o| locate(program, plan, weights, *o)).collect();
+    let mut keys: Vec<BufferKey> = places.iter().map(|(key, _)| *key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let number = |key: &BufferKey| keys.binary_search(key).unwrap_or(keys.len());
+    let wanted: Vec<_> =
+        places.iter().map(|(key, range)| (number(key), range.clone(), key.writable())).collect();
+    let (partition, windows) = windows(&wanted, alignment);
+    let mut params = dispatch.params.clone();
+    for (word, window) in params.iter_mut().zip(&windows) {
+        *word = window.base_len;
+    }
+    let name = |operand: &Operand| match operand {
+        Operand::Value { value, .. } => program.graph.get(*value).name.clone(),
+        Operand::Absent => "(absent)".to_owned(),
+    };
+    Bound {
+        step,
+        label: format!("{} ({})", program.graph.nodes[step].name, dispatch.kernel.kernel().name),
+        kernel: dispatch.kernel,
+        partition,
+        buffers: places.into_iter().map(|(key, _)| key).collect(),
+        windows,
+        params,
+        workgroups: dispatch.workgroups,
+        tensors: operands.map(name).collect(),
+    }
+}
+
+/// The bytes an operand shows.
+fn locate(program: &Program, plan: &Plan, weights: &WeightMap, operand: Operand) -> (BufferKey, Range<u64>) {
+    let Operand::Value { value, start_len, len } = operand else { return (BufferKey::Zeros, 0..16) };
+    let bytes = |base: u64| base + start_len as u64 * 4..base + (start_len + len) as u64 * 4;
+    match program.place(plan, value) {
+        Place::Arena { arena, offset_bytes } => (BufferKey::Arena(arena), bytes(offset_bytes)),
+        Place::Input(i) => (BufferKey::Input(i), bytes(0)),
+        Place::Output(i) => (BufferKey::Output(i), bytes(0)),
+        Place::Constant => {
+            let piece = weights.find(value, start_len, len).expect("every constant operand has a piece");
+            (BufferKey::Weights(piece.buffer), piece.offset_bytes..piece.offset_bytes + piece.len as u64 * 4)
+        }
+        Place::Nowhere => unreachable!("lowering binds no value without elements"),
+    }
+}
+
+impl Bound {
+    /// What is bound in the end, merged bindings once.
+    pub fn ranges(&self) -> Vec<BoundRange> {
+        let mut keys = self.buffers.clone();
+        keys.sort_unstable();
+        keys.dedup();
+        let survivors = self.partition.survivors();
+        let range = |i: usize| BoundRange {
+            buffer: keys.iter().position(|k| *k == self.buffers[i]).unwrap_or_default(),
+            bytes: self.windows[i].bytes.clone(),
+            access: if self.partition.writable[i] { Access::ReadWrite } else { Access::Read },
+            tensor: self.tensors[i].clone(),
+        };
+        survivors.map(range).collect()
+    }
+
+    /// Rules of WebGPU that the dispatch breaks.
+    pub fn violations(&self, limits: &BindingLimits) -> Vec<Violation> {
+        check(&self.label, &self.ranges(), self.workgroups, limits)
+    }
+}

@@ -1,0 +1,301 @@
+//! A network on a device: arenas, prebuilt bind groups, one pass and one submission a run.
+
+use super::machine::{Host, Machine};
+use super::resident::{SharedResident, buffer};
+use super::{Bound, BufferKey, ExecError, Program, Resident};
+use crate::device::{DeviceArena, DeviceError, DeviceLimits, ErrorScopes, Readback, Uploader};
+use crate::graph::{Graph, ValueId};
+use crate::kernel::LowerLimits;
+use crate::plan::{Alignment, Plan, Planner};
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+use std::ops::Range;
+use std::sync::Arc;
+use wgpu::{
+    BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferUsages,
+    CommandEncoder, CommandEncoderDescriptor, ComputePassDescriptor, ComputePipeline, Device, Queue,
+};
+
+/// One prebuilt dispatch.
+#[derive(Debug)]
+struct Command {
+    pipeline: ComputePipeline,
+    bind_group: BindGroup,
+    workgroups: [u32; 3],
+}
+
+/// A program on a device under one plan. Everything is allocated and built in the constructor.
+#[derive(Debug)]
+pub struct Network {
+    resident: SharedResident,
+    arena: DeviceArena,
+    inputs: Vec<Buffer>,
+    outputs: Vec<Buffer>,
+    params: Buffer,
+    commands: Vec<Command>,
+    /// Commands of each step.
+    steps: Vec<Range<usize>>,
+    readback: Readback,
+    pending: Option<CommandEncoder>,
+}
+
+impl Network {
+    /// Plans and compiles a graph for a device: the short way. Plan with [`Program`], a [`Planner`] and
+    /// [`Network::new`] to choose strategy and plan.
+    ///
+    /// # Errors
+    /// The graph, the planner or the device refuses; see [`ExecError`].
+    pub async fn compile(device: &Device, queue: &Queue, graph: Graph) -> Result<Self, ExecError> {
+        let limits = DeviceLimits::new(&device.limits());
+        let lower = LowerLimits {
+            max_binding_bytes: limits.max_binding_bytes,
+            max_workgroups: limits.max_workgroups,
+        };
+        let program = Program::new(graph, Alignment::new(limits.storage_alignment_bytes)?, lower)?;
+        let planner = Planner::auto()
+            .max_buffer_bytes(limits.max_buffer_bytes)
+            .max_binding_bytes(limits.max_binding_bytes);
+        let plan = planner.plan(&program.usage.problem)?;
+        let resident = Resident::new(device, queue, Arc::new(program)).await?;
+        Self::new(Arc::new(resident), &plan).await
+    }
+
+    /// A network under a given plan; weights and pipelines are shared with other networks of the same [`Resident`].
+    ///
+    /// # Errors
+    /// The plan is not valid for the program, a dispatch is unlawful, or the device refuses.
+    pub async fn new(resident: SharedResident, plan: &Plan) -> Result<Self, ExecError> {
+        plan.validate(&resident.program.usage.problem)?;
+        Self::unchecked(resident, plan).await
+    }
+
+    /// Without asking the judge: for the mutations of an audit.
+    pub(super) async fn unchecked(resident: SharedResident, plan: &Plan) -> Result<Self, ExecError> {
+        let device = resident.device.clone();
+        let bound = resident.bound(plan)?;
+        let arena = DeviceArena::unchecked(&device, &resident.program.usage.problem, plan).await?;
+        let graph = &resident.program.graph;
+        let bytes = |ids: &[ValueId]| ids.iter().map(|id| graph.get(*id).size_bytes()).collect::<Vec<_>>();
+        let io = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        for (i, size) in bytes(&graph.inputs).into_iter().enumerate() {
+            inputs.push(buffer(&device, &format!("sublet input {i}"), size, io).await?);
+        }
+        for (i, size) in bytes(&graph.outputs).into_iter().enumerate() {
+            outputs.push(buffer(&device, &format!("sublet output {i}"), size, io).await?);
+        }
+        let blocks = ParamBlocks::pack(&bound, resident.limits.uniform_alignment_bytes);
+        let params =
+            buffer(&device, "sublet parameters", blocks.bytes.len() as u64, BufferUsages::UNIFORM).await?;
+        let mut uploader = Uploader::new(&device, &resident.queue);
+        uploader.write(&params, 0, &blocks.bytes).await?;
+        uploader.flush().await;
+        let staging = bytes(&graph.outputs).iter().sum::<u64>().min(Uploader::CHUNK_BYTES);
+        let readback = Readback::new(&device, &resident.queue, staging).await?;
+        let mut steps = Vec::with_capacity(resident.program.steps.len());
+        let mut end = 0;
+        for dispatches in &resident.program.steps {
+            steps.push(end..end + dispatches.len());
+            end += dispatches.len();
+        }
+        let commands = Vec::with_capacity(bound.len());
+        let mut network =
+            Network { resident, arena, inputs, outputs, params, commands, steps, readback, pending: None };
+        network.build(&bound, &blocks).await?;
+        Ok(network)
+    }
+
+    /// Makes pipelines and bind groups.
+    async fn build(&mut self, bound: &[Bound], blocks: &ParamBlocks) -> Result<(), ExecError> {
+        for (one, offset) in bound.iter().zip(&blocks.offsets) {
+            let scopes = ErrorScopes::open(&self.resident.device);
+            let pipeline = self.resident.pipeline(one.kernel, &one.partition);
+            let command = pipeline.map(|pipeline| self.command(pipeline, one, *offset));
+            scopes.close(&one.label, 0).await?;
+            self.commands.push(command?);
+        }
+        Ok(())
+    }
+
+    fn command(&self, pipeline: ComputePipeline, bound: &Bound, params_offset: u64) -> Command {
+        let entry = |binding, buffer, bytes: Range<u64>| {
+            let size = NonZeroU64::new(bytes.end - bytes.start);
+            let resource = BindingResource::Buffer(BufferBinding { buffer, offset: bytes.start, size });
+            BindGroupEntry { binding, resource }
+        };
+        let params = params_offset..params_offset + bound.params.len() as u64 * 4;
+        let mut entries = vec![entry(0, &self.params, params)];
+        for i in bound.partition.survivors() {
+            entries.push(entry(i as u32 + 1, self.buffer(bound.buffers[i]), bound.windows[i].bytes.clone()));
+        }
+        let layout = pipeline.get_bind_group_layout(0);
+        let bind_group = self.resident.device.create_bind_group(&BindGroupDescriptor {
+            label: Some(&bound.label),
+            layout: &layout,
+            entries: &entries,
+        });
+        Command { pipeline, bind_group, workgroups: bound.workgroups }
+    }
+
+    fn buffer(&self, key: BufferKey) -> &Buffer {
+        match key {
+            BufferKey::Arena(i) => &self.arena.buffers()[i],
+            BufferKey::Input(i) => &self.inputs[i],
+            BufferKey::Output(i) => &self.outputs[i],
+            BufferKey::Weights(i) => &self.resident.weights[i],
+            BufferKey::Zeros => &self.resident.zeros,
+        }
+    }
+
+    /// Records all steps in one pass.
+    pub fn encode(&self) -> CommandEncoder {
+        let mut encoder = self.encoder();
+        self.record(&mut encoder, 0..self.commands.len());
+        encoder
+    }
+
+    fn encoder(&self) -> CommandEncoder {
+        self.resident.device.create_command_encoder(&CommandEncoderDescriptor { label: Some("sublet run") })
+    }
+
+    fn record(&self, encoder: &mut CommandEncoder, commands: Range<usize>) {
+        let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+        for command in &self.commands[commands] {
+            let [x, y, z] = command.workgroups;
+            pass.set_pipeline(&command.pipeline);
+            pass.set_bind_group(0, &command.bind_group, &[]);
+            pass.dispatch_workgroups(x, y, z);
+        }
+    }
+
+    /// Runs the network once: inputs in, one submission, outputs back in the graph's order.
+    ///
+    /// # Errors
+    /// Inputs of the wrong number or size, or the device refuses or is lost.
+    pub async fn run(&self, inputs: &[Vec<f32>]) -> Result<Vec<Vec<f32>>, ExecError> {
+        self.upload(inputs).await?;
+        let words = self.readback.read(Some(self.encode()), &self.output_ranges()).await?;
+        let mut rest = words.iter().map(|w| f32::from_bits(*w));
+        let graph = &self.resident.program.graph;
+        Ok(graph.outputs.iter().map(|id| rest.by_ref().take(graph.get(*id).len()).collect()).collect())
+    }
+
+    fn output_ranges(&self) -> Vec<(&Buffer, Range<u64>)> {
+        let graph = &self.resident.program.graph;
+        self.outputs.iter().zip(&graph.outputs).map(|(b, id)| (b, 0..graph.get(*id).size_bytes())).collect()
+    }
+
+    async fn upload(&self, inputs: &[Vec<f32>]) -> Result<(), ExecError> {
+        self.resident.program.check_inputs(inputs)?;
+        let mut uploader = Uploader::new(&self.resident.device, &self.resident.queue);
+        for (buffer, data) in self.inputs.iter().zip(inputs) {
+            uploader.write(buffer, 0, bytemuck::cast_slice(data)).await?;
+        }
+        Ok(())
+    }
+
+    /// The arenas.
+    pub fn arena(&self) -> &DeviceArena {
+        &self.arena
+    }
+
+    /// Weights and pipelines.
+    pub fn resident(&self) -> &SharedResident {
+        &self.resident
+    }
+
+    /// Bytes of the input and output buffers.
+    pub fn io_bytes(&self) -> u64 {
+        self.inputs.iter().chain(&self.outputs).map(Buffer::size).sum()
+    }
+
+    /// Bytes of everything else that is held: parameters, zeros, readback staging.
+    pub fn other_bytes(&self) -> u64 {
+        self.params.size() + self.resident.zeros.size() + self.readback.bytes()
+    }
+
+    fn submit_pending(&mut self) -> Option<impl Future<Output = Result<(), DeviceError>> + use<>> {
+        let encoder = self.pending.take()?;
+        let scopes = ErrorScopes::open(&self.resident.device);
+        self.resident.queue.submit([encoder.finish()]);
+        Some(scopes.close("a step", 0))
+    }
+}
+
+impl Machine for Network {
+    async fn write_inputs(&mut self, inputs: &[Vec<f32>]) -> Result<(), ExecError> {
+        if let Some(submitted) = self.submit_pending() {
+            submitted.await?;
+        }
+        self.upload(inputs).await
+    }
+
+    async fn fill(&mut self, arena: usize, bytes: Range<u64>, pattern: u32) -> Result<(), ExecError> {
+        // A queue write happens before the next submission's commands, so what is pending has to go first.
+        if let Some(submitted) = self.submit_pending() {
+            submitted.await?;
+        }
+        let mut uploader = Uploader::new(&self.resident.device, &self.resident.queue);
+        let chunk = vec![pattern; ((bytes.end - bytes.start).min(Uploader::CHUNK_BYTES) / 4) as usize];
+        let mut at = bytes.start;
+        while at < bytes.end {
+            let size = (bytes.end - at).min(Uploader::CHUNK_BYTES);
+            let data: &[u8] = bytemuck::cast_slice(&chunk[..(size / 4) as usize]);
+            uploader.write(&self.arena.buffers()[arena], at, data).await?;
+            at += size;
+        }
+        Ok(())
+    }
+
+    async fn step(&mut self, step: usize) -> Result<(), ExecError> {
+        let mut encoder = self.pending.take().unwrap_or_else(|| self.encoder());
+        self.record(&mut encoder, self.steps[step].clone());
+        self.pending = Some(encoder);
+        Ok(())
+    }
+
+    async fn run(&mut self) -> Result<(), ExecError> {
+        let mut encoder = self.pending.take().unwrap_or_else(|| self.encoder());
+        self.record(&mut encoder, 0..self.commands.len());
+        self.pending = Some(encoder);
+        Ok(())
+    }
+
+    async fn read(&mut self, ranges: &[(BufferKey, Range<u64>)]) -> Result<Vec<u32>, ExecError> {
+        let total: u64 = ranges.iter().map(|(_, r)| r.end - r.start).sum();
+        if total > self.readback.bytes() {
+            // Proofs read far more than a run does: a staging buffer for them, made when first asked for.
+            let bytes = total.min(64 << 20);
+            if bytes > self.readback.bytes() {
+                self.readback = Readback::new(&self.resident.device, &self.resident.queue, bytes).await?;
+            }
+        }
+        let encoder = self.pending.take();
+        let ranges: Vec<_> = ranges.iter().map(|(key, r)| (self.buffer(*key), r.clone())).collect();
+        Ok(self.readback.read(encoder, &ranges).await?)
+    }
+}
+
+/// Parameter blocks of all dispatches in one buffer, equal ones once.
+struct ParamBlocks {
+    bytes: Vec<u8>,
+    /// First byte of each dispatch's block.
+    offsets: Vec<u64>,
+}
+
+impl ParamBlocks {
+    fn pack(bound: &[Bound], alignment_bytes: u64) -> Self {
+        let mut blocks = ParamBlocks { bytes: Vec::new(), offsets: Vec::with_capacity(bound.len()) };
+        let mut seen: HashMap<&[u32], u64> = HashMap::new();
+        for one in bound {
+            let offset = *seen.entry(&one.params).or_insert_with(|| {
+                let start = (blocks.bytes.len() as u64).next_multiple_of(alignment_bytes);
+                blocks.bytes.resize(start as usize, 0);
+                blocks.bytes.extend_from_slice(bytemuck::cast_slice(&one.params));
+                start
+            });
+            blocks.offsets.push(offset);
+        }
+        blocks
+    }
+}

@@ -1,0 +1,135 @@
+//! A graph lowered to dispatches with its planning problem: all that is known before a plan and a device.
+
+use super::ExecError;
+use crate::graph::{Graph, Usage, ValueId, usage};
+use crate::kernel::{Dispatch, LowerLimits, Operand, lower};
+use crate::plan::{Alignment, Plan};
+
+/// A network ready to be planned and run. Steps are the graph's nodes, in order.
+#[derive(Debug)]
+pub struct Program {
+    /// The graph.
+    pub graph: Graph,
+    /// Its planning problem.
+    pub usage: Usage,
+    /// Dispatches of each step, in order.
+    pub steps: Vec<Vec<Dispatch>>,
+}
+
+/// Where a value lies at run time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In an arena.
+    Arena {
+        /// Which arena.
+        arena: usize,
+        /// First byte.
+        offset_bytes: u64,
+    },
+    /// In the buffer of that graph input (by position).
+    Input(usize),
+    /// In the buffer of that graph output (by position).
+    Output(usize),
+    /// With the weights.
+    Constant,
+    /// Nowhere: it has no element, or nothing ever writes it.
+    Nowhere,
+}
+
+impl Program {
+    /// Lowers every node and reads off the usage intervals.
+    ///
+    /// # Errors
+    /// The graph breaks a rule, a node has no kernel, or a tensor is over the binding limit. Nothing is allocated.
+    pub fn new(graph: Graph, alignment: Alignment, limits: LowerLimits) -> Result<Self, ExecError> {
+        graph.check()?;
+        refuse_over_limit(&graph, limits.max_binding_bytes)?;
+        let usage = usage(&graph, alignment)?;
+        let steps = graph.nodes.iter().map(|node| lower(&graph, node, limits));
+        let steps = steps.collect::<Result<Vec<_>, _>>()?;
+        Ok(Program { graph, usage, steps })
+    }
+
+    /// Where `value` lies under a plan of this program's problem.
+    pub fn place(&self, plan: &Plan, value: ValueId) -> Place {
+        if let Some(tensor) = self.usage.tensor(value) {
+            return Place::Arena {
+                arena: plan.arena(tensor).index(),
+                offset_bytes: plan.offset_bytes(tensor),
+            };
+        }
+        if self.graph.get(value).constant.is_some() {
+            return Place::Constant;
+        }
+        let at = |list: &[ValueId]| list.iter().position(|v| *v == value);
+        match (at(&self.graph.outputs), at(&self.graph.inputs)) {
+            (Some(i), _) => Place::Output(i),
+            (None, Some(i)) => Place::Input(i),
+            (None, None) => Place::Nowhere,
+        }
+    }
+
+    /// Dispatches of all steps.
+    pub fn dispatch_count(&self) -> usize {
+        self.steps.iter().map(Vec::len).sum()
+    }
+
+    /// Constant operands that some dispatch binds, in order of first use.
+    pub fn constant_operands(&self) -> impl Iterator<Item = Operand> + '_ {
+        let constant = |operand: &Operand| matches!(operand, Operand::Value { value, .. } if self.graph.get(*value).constant.is_some());
+        self.steps.iter().flatten().flat_map(|d| d.inputs.iter().copied()).filter(constant)
+    }
+
+    /// Bytes of all graph inputs and outputs.
+    pub fn io_bytes(&self) -> u64 {
+        self.graph.inputs.iter().chain(&self.graph.outputs).map(|id| self.graph.get(*id).size_bytes()).sum()
+    }
+
+    /// Checks the number and size of inputs.
+    ///
+    /// # Errors
+    /// Names the input and both numbers.
+    pub fn check_inputs(&self, inputs: &[Vec<f32>]) -> Result<(), ExecError> {
+        if inputs.len() != self.graph.inputs.len() {
+            return Err(ExecError::InputCount { expected: self.graph.inputs.len(), got: inputs.len() });
+        }
+        for (id, data) in self.graph.inputs.iter().zip(inputs) {
+            let value = self.graph.get(*id);
+            if value.len() != data.len() {
+                let (name, shape) = (value.name.clone(), value.shape.clone());
+                return Err(ExecError::InputLen { name, shape, expected: value.len(), got: data.len() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The deterministic test input of every graph input; see [`default_input`].
+    pub fn default_inputs(&self) -> Vec<Vec<f32>> {
+        self.graph.inputs.iter().map(|id| default_input(self.graph.get(*id).len())).collect()
+    }
+}
+
+/// The test input used where none is given: element i is `((i * 7919) % 1000) / 1000`.
+pub fn default_input(len: usize) -> Vec<f32> {
+    (0..len as u64).map(|i| (i.wrapping_mul(7919) % 1000) as f32 / 1000.0).collect()
+}
+
+/// A device cannot bind an activation in parts, so one over the limit ends the story here, by name.
+fn refuse_over_limit(graph: &Graph, available_bytes: u64) -> Result<(), ExecError> {
+    let inputs = graph.inputs.iter().map(|id| (*id, "graph inputs", "Input"));
+    let written =
+        graph.nodes.iter().flat_map(|n| n.outputs.iter().map(|id| (*id, n.name.as_str(), n.op.name())));
+    for (id, node, op) in inputs.chain(written) {
+        let value = graph.get(id);
+        if value.size_bytes() > available_bytes {
+            return Err(ExecError::TensorOverLimit {
+                tensor: value.name.clone(),
+                node: node.to_owned(),
+                op,
+                needed_bytes: value.size_bytes(),
+                available_bytes,
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What stays on a device for all plans of one program: weights and pipelines.
+
+use super::machine::Host;
+use super::{Bound, ExecError, Network, Program, WeightMap, bind};
+use crate::device::{DeviceError, DeviceLimits, ErrorScopes, Uploader};
+use crate::kernel::KernelId;
+use crate::legal::{Partition, merge};
+use crate::plan::{Plan, Planner, Strategy};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use wgpu::{
+    BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, Buffer, BufferBindingType,
+    BufferDescriptor, BufferUsages, ComputePipeline, ComputePipelineDescriptor, Device,
+    PipelineLayoutDescriptor, Queue, ShaderModuleDescriptor, ShaderSource, ShaderStages,
+};
+
+/// Weights and pipelines of a program on a device.
+#[derive(Debug)]
+pub struct Resident {
+    pub(super) device: Device,
+    pub(super) queue: Queue,
+    pub(super) program: Arc<Program>,
+    pub(super) limits: DeviceLimits,
+    pub(super) weights: Vec<Buffer>,
+    pub(super) zeros: Buffer,
+    map: WeightMap,
+    pipelines: Mutex<BTreeMap<(KernelId, Partition), ComputePipeline>>,
+}
+
+impl Resident {
+    /// Uploads the weights, in chunks.
+    ///
+    /// # Errors
+    /// A weights buffer is over a limit, or memory is out.
+    pub async fn new(device: &Device, queue: &Queue, program: Arc<Program>) -> Result<Self, ExecError> {
+        let limits = DeviceLimits::new(&device.limits());
+        let map = WeightMap::new(&program, limits.storage_alignment_bytes, limits.max_buffer_bytes);
+        let mut weights = Vec::with_capacity(map.buffers.len());
+        for (i, bytes) in map.buffers.iter().enumerate() {
+            weights
+                .push(buffer(device, &format!("sublet weights {i}"), *bytes, BufferUsages::STORAGE).await?);
+        }
+        let zeros = buffer(device, "sublet zeros", 16, BufferUsages::STORAGE).await?;
+        let mut uploader = Uploader::new(device, queue);
+        for piece in &map.pieces {
+            let data = program.graph.get(piece.value).f32_data().unwrap_or_default();
+            let data = &data[piece.start_len..piece.start_len + piece.len];
+            uploader.write(&weights[piece.buffer], piece.offset_bytes, bytemuck::cast_slice(data)).await?;
+        }
+        uploader.flush().await;
+        let (device, queue) = (device.clone(), queue.clone());
+        Ok(Resident { device, queue, program, limits, weights, zeros, map, pipelines: Mutex::default() })
+    }
+
+    /// Bytes of the weights buffers.
+    pub fn weights_bytes(&self) -> u64 {
+        self.weights.iter().map(Buffer::size).sum()
+    }
+
+    /// The limits planning must respect.
+    pub fn limits(&self) -> &DeviceLimits {
+        &self.limits
+    }
+
+    /// The pipeline of a kernel whose bindings are merged as `partition` says; made once.
+    pub(super) fn pipeline(
+        &self,
+        kernel: KernelId,
+        partition: &Partition,
+    ) -> Result<ComputePipeline, ExecError> {
+        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (kernel, partition.clone());
+        if let Some(found) = pipelines.get(&key) {
+            return Ok(found.clone());
+        }
+        let (name, wgsl) = (kernel.kernel().name, kernel.kernel().wgsl);
+        let module = self.device.create_shader_module(ShaderModuleDescriptor {
+            label: Some(name),
+            source: ShaderSource::Naga(Cow::Owned(merge(name, wgsl, partition)?)),
+        });
+        let storage =
+            |i: usize| (i as u32 + 1, BufferBindingType::Storage { read_only: !partition.writable[i] });
+        let entries =
+            std::iter::once((0, BufferBindingType::Uniform)).chain(partition.survivors().map(storage));
+        let entry = |(binding, ty)| BindGroupLayoutEntry {
+            binding,
+            visibility: ShaderStages::COMPUTE,
+            ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+            count: None,
+        };
+        let entries: Vec<_> = entries.map(entry).collect();
+        let layout = BindGroupLayoutDescriptor { label: Some(name), entries: &entries };
+        let layout = self.device.create_bind_group_layout(&layout);
+        let layout = self.device.create_pipeline_layout(&PipelineLayoutDescriptor {
+            label: Some(name),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let pipeline = self.device.create_compute_pipeline(&ComputePipelineDescriptor {
+            label: Some(name),
+            layout: Some(&layout),
+            module: &module,
+            entry_point: None,
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        pipelines.insert(key, pipeline.clone());
+        Ok(pipeline)
+    }
+}
+
+/// A buffer that can be written by copies, or an error that says why not.
+pub(super) async fn buffer(
+    device: &Device,
+    label: &str,
+    bytes: u64,
+    usage: BufferUsages,
+) -> Result<Buffer, DeviceError> {
+    let size = bytes.next_multiple_of(16).max(16);
+    let available_bytes = device.limits().max_buffer_size;
+    if size > available_bytes {
+        let (what, limit) = (label.to_owned(), "max_buffer_size");
+        return Err(DeviceError::OverLimit { what, needed_bytes: size, limit, available_bytes });
+    }
+    let scopes = ErrorScopes::open(device);
+    let buffer = device.create_buffer(&BufferDescriptor {
+        label: Some(label),
+        size,
+        usage: usage | BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    scopes.close(label, size).await?;
+    Ok(buffer)
+}
+
+/// A [`Resident`] that several networks share.
+pub type SharedResident = Arc<Resident>;
+
+impl Host for SharedResident {
+    type Machine = Network;
+
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    async fn machine(&self, plan: &Plan) -> Result<Network, ExecError> {
+        Network::unchecked(self.clone(), plan).await
+    }
+
+    fn bound(&self, plan: &Plan) -> Result<Vec<Bound>, ExecError> {
+        bind(&self.program, plan, &self.map, &self.limits.binding_limits())
+    }
+
+    fn no_reuse(&self) -> Result<Plan, ExecError> {
+        let planner = Planner::new(Strategy::Naive)
+            .max_buffer_bytes(self.limits.max_buffer_bytes)
+            .max_binding_bytes(self.limits.max_binding_bytes);
+        Ok(planner.plan(&self.program.usage.problem)?)
+    }
+}

@@ -1,0 +1,88 @@
+//! Runs single dispatches on the CPU, and compares a device's tensors with them.
+
+use super::{ExecError, Program};
+use crate::graph::ValueId;
+use crate::kernel::{Dispatch, Operand};
+
+/// Bound where an optional input is absent.
+const ZEROS: [f32; 4] = [0.0; 4];
+
+/// Runs one dispatch by its twin. `fetch` shows an input's elements; `scratch` enters with the former contents of the
+/// output range and leaves with the new ones.
+pub(super) fn run_twin<'a>(dispatch: &Dispatch, fetch: impl Fn(ValueId) -> &'a [f32], scratch: &mut [f32]) {
+    let show = |operand: &Operand| match *operand {
+        Operand::Value { value, start_len, len } => &fetch(value)[start_len..start_len + len],
+        Operand::Absent => &ZEROS[..],
+    };
+    let inputs: Vec<&[f32]> = dispatch.inputs.iter().map(show).collect();
+    (dispatch.kernel.kernel().twin)(&dispatch.params, &inputs, scratch);
+}
+
+/// How a device's tensors compare with the CPU twins, each step computed from the device's own inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TwinReport {
+    /// Largest difference of any element.
+    pub max_abs_diff: f64,
+    /// Largest difference as a share of what the kernel's tolerance allows; over 1 is a failure.
+    pub worst_share: f64,
+    /// Node with the largest share.
+    pub worst_node: Option<String>,
+    /// Whether every element is within its kernel's tolerance.
+    pub ok: bool,
+}
+
+/// Compares each step's outputs with the twins run on the same inputs.
+///
+/// # Errors
+/// None today; the signature leaves room for hosts whose data is elsewhere.
+pub(super) fn compare_twins(program: &Program, values: &[Vec<f32>]) -> Result<TwinReport, ExecError> {
+    let fetch = |id: ValueId| program.graph.get(id).f32_data().unwrap_or(&values[id.index()]);
+    let mut report = TwinReport { max_abs_diff: 0.0, worst_share: 0.0, worst_node: None, ok: true };
+    for (node, dispatches) in program.graph.nodes.iter().zip(&program.steps) {
+        for output in &node.outputs {
+            let mut expected = vec![0.0f32; program.graph.get(*output).len()];
+            let (mut relative, mut absolute) = (0.0f32, 0.0f32);
+            for dispatch in dispatches {
+                let Operand::Value { value, start_len, len } = dispatch.output else { continue };
+                if value != *output {
+                    continue;
+                }
+                // A later dispatch of the step may read what an earlier one wrote into the same tensor.
+                let reads_itself = dispatch
+                    .inputs
+                    .iter()
+                    .any(|o| matches!(o, Operand::Value { value: v, .. } if *v == value));
+                let so_far = if reads_itself { expected.clone() } else { Vec::new() };
+                let fetch = |id: ValueId| if id == value { &so_far[..] } else { fetch(id) };
+                run_twin(dispatch, fetch, &mut expected[start_len..start_len + len]);
+                let tolerance = dispatch.kernel.kernel().tolerance;
+                relative = relative.max(tolerance.relative);
+                absolute = absolute.max(tolerance.absolute);
+            }
+            let largest = expected.iter().filter(|x| x.is_finite()).fold(0.0f32, |m, x| m.max(x.abs()));
+            let allowed = f64::from(absolute) + f64::from(relative) * f64::from(largest);
+            for (want, got) in expected.iter().zip(&values[output.index()]) {
+                let diff = difference(*want, *got);
+                report.max_abs_diff = report.max_abs_diff.max(diff);
+                let share = if diff == 0.0 { 0.0 } else { diff / allowed };
+                if share > report.worst_share {
+                    report.worst_share = share;
+                    report.worst_node = Some(node.name.clone());
+                }
+            }
+        }
+    }
+    report.ok = report.worst_share <= 1.0;
+    Ok(report)
+}
+
+/// Absolute difference; infinite where only one side is NaN or infinite, 0 where both are the same non-finite value.
+fn difference(want: f32, got: f32) -> f64 {
+    if want == got || (want.is_nan() && got.is_nan()) {
+        return 0.0;
+    }
+    match (f64::from(want) - f64::from(got)).abs() {
+        diff if diff.is_nan() => f64::INFINITY,
+        diff => diff,
+    }
+}

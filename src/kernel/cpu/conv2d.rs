@@ -1,0 +1,67 @@
+//! Twin of `shaders/conv2d.wgsl`: direct convolution, any groups.
+
+use super::conv_params::ConvParams;
+use super::parallel::over_rows;
+
+/// The kernel on the CPU.
+pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f32]) {
+    let p = ConvParams::read(params);
+    let (x, w) = (&inputs[0][p.bases[0]..], &inputs[1][p.bases[1]..]);
+    let plane_len = p.input[0] * p.input[1];
+    for n in 0..p.batch {
+        let planes = p.planes(output, n);
+        let work = planes.len() * p.depth();
+        over_rows(planes, p.pixels(), 1, work, |first, planes| {
+            for (channel, plane) in (first..).zip(planes.chunks_exact_mut(p.pixels())) {
+                let group = channel / p.group_out();
+                let image =
+                    &x[(n * p.in_channels + group * p.group_in()) * plane_len..][..p.group_in() * plane_len];
+                plane.fill(0.0);
+                one_channel(&p, image, &w[channel * p.depth()..][..p.depth()], plane);
+                p.finish(inputs[2], channel, plane);
+            }
+        });
+    }
+}
+
+/// Adds every tap of every input channel to one output plane: channel by channel, tap by tap, as the shader does.
+pub(super) fn one_channel(p: &ConvParams, image: &[f32], w: &[f32], plane: &mut [f32]) {
+    let in_plane = p.input[0] * p.input[1];
+    let taps = p.kernel[0] * p.kernel[1];
+    for (tap, weight) in w.iter().enumerate() {
+        let channel = &image[tap / taps * in_plane..][..in_plane];
+        let (ky, kx) = (tap % taps / p.kernel[1], tap % p.kernel[1]);
+        let columns = inside(p, kx);
+        if columns.is_empty() {
+            continue;
+        }
+        for (oy, row) in plane.chunks_exact_mut(p.out[1]).enumerate() {
+            if let Some(iy) = p.source(0, oy, ky) {
+                let from = columns.start * p.stride[1] + kx * p.dilation[1] - p.pad[1];
+                let source = &channel[iy * p.input[1]..][from..p.input[1]];
+                add_scaled(&mut row[columns.clone()], *weight, source, p.stride[1]);
+            }
+        }
+    }
+}
+
+/// Output columns whose tap `kx` lies inside the input.
+fn inside(p: &ConvParams, kx: usize) -> std::ops::Range<usize> {
+    let shift = kx * p.dilation[1];
+    let start = p.pad[1].saturating_sub(shift).div_ceil(p.stride[1]);
+    let end = (p.input[1] + p.pad[1]).saturating_sub(shift).div_ceil(p.stride[1]).min(p.out[1]);
+    start.min(end)..end
+}
+
+/// `row[i] += weight * source[i * stride]`.
+fn add_scaled(row: &mut [f32], weight: f32, source: &[f32], stride: usize) {
+    if stride == 1 {
+        for (y, x) in row.iter_mut().zip(source) {
+            *y += weight * x;
+        }
+    } else {
+        for (y, x) in row.iter_mut().zip(source.iter().step_by(stride)) {
+            *y += weight * x;
+        }
+    }
+}

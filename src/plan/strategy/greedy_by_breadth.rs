@@ -1,0 +1,8 @@
+//! Greedy by breadth, arXiv 2001.03288: the steps with the most live bytes first, inside a step the largest block.
+
+use super::super::resolve::Block;
+use super::{by_breadth, gap};
+
+pub(super) fn place(blocks: &[Block]) -> Vec<u64> {
+    gap::place(blocks, &by_breadth(blocks))
+}

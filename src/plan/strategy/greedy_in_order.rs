@@ -1,0 +1,8 @@
+//! Greedy in the order of the schedule: each block at its first use into the smallest gap that holds it.
+
+use super::super::resolve::Block;
+use super::{gap, in_order};
+
+pub(super) fn place(blocks: &[Block]) -> Vec<u64> {
+    gap::place(blocks, &in_order(blocks))
+}

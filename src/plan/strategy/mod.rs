@@ -1,0 +1,148 @@
+//! Published strategies for offsets: one strategy, one file, one function over the same blocks.
+
+pub(crate) mod gap;
+mod greedy_by_breadth;
+mod greedy_by_size;
+mod greedy_in_order;
+mod naive;
+pub mod shared;
+mod strip_packing;
+
+use super::names::nearest;
+use super::resolve::Block;
+use super::{PlanError, Problem};
+
+pub use shared::{SharedPlan, SharedStrategy};
+
+/// How offsets are chosen. Ties are broken by size descending, first step ascending, id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// No reuse: every tensor has bytes of its own.
+    Naive,
+    /// arXiv 2001.03288: largest first, each into the smallest gap that holds it.
+    GreedyBySize,
+    /// arXiv 2001.03288: the steps with the most live bytes first.
+    GreedyByBreadth,
+    /// In the order of first use, each into the smallest gap that holds it.
+    GreedyInOrder,
+    /// arXiv 1804.10001: two-dimensional strip packing, best fit with lifting.
+    StripPacking,
+}
+
+impl Strategy {
+    /// Every strategy, in the order in which reports list them.
+    pub const ALL: &'static [Strategy] = &[
+        Strategy::Naive,
+        Strategy::GreedyBySize,
+        Strategy::GreedyByBreadth,
+        Strategy::GreedyInOrder,
+        Strategy::StripPacking,
+    ];
+
+    /// Its name in files and in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Strategy::Naive => "naive",
+            Strategy::GreedyBySize => "greedy_by_size",
+            Strategy::GreedyByBreadth => "greedy_by_breadth",
+            Strategy::GreedyInOrder => "greedy_in_order",
+            Strategy::StripPacking => "strip_packing",
+        }
+    }
+
+    /// One offset a block, in one arena without a limit.
+    pub(crate) fn place(self, blocks: &[Block]) -> Vec<u64> {
+        match self {
+            Strategy::Naive => naive::place(blocks),
+            Strategy::GreedyBySize => greedy_by_size::place(blocks),
+            Strategy::GreedyByBreadth => greedy_by_breadth::place(blocks),
+            Strategy::GreedyInOrder => greedy_in_order::place(blocks),
+            Strategy::StripPacking => strip_packing::place(blocks),
+        }
+    }
+}
+
+impl std::fmt::Display for Strategy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.key())
+    }
+}
+
+impl std::str::FromStr for Strategy {
+    type Err = PlanError;
+
+    /// Takes the name with underscores or hyphens.
+    fn from_str(name: &str) -> Result<Self, PlanError> {
+        let key = name.replace('-', "_");
+        Strategy::ALL.iter().copied().find(|s| s.key() == key).ok_or_else(|| PlanError::UnknownStrategy {
+            name: name.to_owned(),
+            nearest: nearest(&key, Strategy::ALL.iter().map(|s| s.key())).unwrap_or("greedy_by_size"),
+        })
+    }
+}
+
+/// Indices of the blocks, size descending, first step ascending, index.
+pub(crate) fn by_size(blocks: &[Block]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..blocks.len()).collect();
+    order.sort_by_key(|i| (std::cmp::Reverse(blocks[*i].size_bytes), blocks[*i].first, *i));
+    order
+}
+
+/// Sum of live bytes at every step at which a block is born, highest first, ties by step.
+///
+/// At any other step the live blocks are some of those of the step of birth before it, whose breadth is no smaller.
+pub(crate) fn steps_by_breadth(blocks: &[Block]) -> Vec<u32> {
+    let mut births: Vec<(u32, u64)> = blocks.iter().map(|b| (b.first, b.size_bytes)).collect();
+    let mut deaths: Vec<(u32, u64)> = blocks.iter().map(|b| (b.last, b.size_bytes)).collect();
+    births.sort_unstable();
+    deaths.sort_unstable();
+    let mut breadths: Vec<(u64, u32)> = Vec::new();
+    let (mut live, mut dead) = (0u64, 0);
+    for (step, size_bytes) in births {
+        while deaths[dead].0 < step {
+            live -= deaths[dead].1;
+            dead += 1;
+        }
+        live += size_bytes;
+        match breadths.last_mut() {
+            Some(last) if last.1 == step => last.0 = live,
+            _ => breadths.push((live, step)),
+        }
+    }
+    breadths.sort_by_key(|(breadth, step)| (std::cmp::Reverse(*breadth), *step));
+    breadths.into_iter().map(|(_, step)| step).collect()
+}
+
+/// The blocks in the order of greedy by breadth: step by step, inside a step those not yet placed by size.
+pub(crate) fn by_breadth(blocks: &[Block]) -> Vec<usize> {
+    let mut waiting = by_size(blocks);
+    let mut order = Vec::with_capacity(blocks.len());
+    for step in steps_by_breadth(blocks) {
+        if waiting.is_empty() {
+            break;
+        }
+        waiting.retain(|i| {
+            let lives = (blocks[*i].first..=blocks[*i].last).contains(&step);
+            if lives {
+                order.push(*i);
+            }
+            !lives
+        });
+    }
+    order
+}
+
+/// Blocks in the order of first use; ties by size descending, index.
+pub(crate) fn in_order(blocks: &[Block]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..blocks.len()).collect();
+    order.sort_by_key(|i| (blocks[*i].first, std::cmp::Reverse(blocks[*i].size_bytes), *i));
+    order
+}
+
+impl Problem {
+    /// What a strategy for shared objects makes of this problem.
+    pub fn shared_objects(&self, strategy: SharedStrategy) -> SharedPlan {
+        SharedPlan::new(self, strategy)
+    }
+}
