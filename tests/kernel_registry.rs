@@ -1,4 +1,5 @@
-//! One kernel = one shader file = one registry row = one twin; and every shader keeps the contract of its row.
+//! One kernel = one shader file = one registry row = one twin; and every shader keeps the contract of its
+//! row.
 
 use std::collections::BTreeSet;
 use std::path::Path;

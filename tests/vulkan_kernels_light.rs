@@ -1,4 +1,5 @@
-//! The light kernels on a Vulkan driver against their twins, with every binding at an odd base inside a larger buffer.
+//! The light kernels on a Vulkan driver against their twins, with every binding at an odd base inside a
+//! larger buffer.
 #![cfg(feature = "gpu")]
 
 #[path = "support/light_cases.rs"]

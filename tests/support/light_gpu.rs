@@ -29,7 +29,8 @@ impl Gpu {
         Gpu { device, queue, pipelines: RefCell::default() }
     }
 
-    /// Runs one dispatch with every tensor in the middle of a larger buffer, and checks that nothing else was written.
+    /// Runs one dispatch with every tensor in the middle of a larger buffer, and checks that nothing else
+    /// was written.
     pub fn dispatch(&self, dispatch: &Dispatch, inputs: &[&[f32]], output: &mut [f32]) {
         let mut params = dispatch.params.clone();
         params[..=inputs.len()].fill(MARGIN as u32);
