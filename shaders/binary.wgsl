@@ -1,8 +1,8 @@
-// Element-wise function of two tensors with broadcasting: out[i] = f(a[..], b[..]); `op` chooses f. A broadcast
-// dimension has stride 0; equal shapes have rank 1 and stride 1, so that no index is divided.
+// Element-wise function of two tensors with broadcasting: out[i] = f(a[..], b[..]); `op` chooses f. A
+// broadcast dimension has stride 0; equal shapes have rank 1 and stride 1, so that no index is divided.
 //
-// Bindings: 0 parameters, 1 a, 2 b, 3 out. May run in place over an input of the output's shape: an invocation reads
-// its elements before it writes one.
+// Bindings: 0 parameters, 1 a, 2 b, 3 out. May run in place over an input of the output's shape: an
+// invocation reads its elements before it writes one.
 // Dispatch: 1-D over `count` elements, 256 a workgroup, folded into x and y.
 
 struct Params {
@@ -22,8 +22,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read> b: array<f32>;
 @group(0) @binding(3) var<storage, read_write> out: array<f32>;
 
-// WGSL leaves pow of a negative base undefined, and drivers compute it through logarithms: small integers are
-// multiplied out, the rest follows the sign rules of IEEE pow.
+// WGSL leaves pow of a negative base undefined, and drivers compute it through logarithms: small integers
+// are multiplied out, 0 and negative bases follow the rules of IEEE pow by hand.
 fn power(v: f32, e: f32) -> f32 {
     let whole = floor(e) == e;
     if whole && abs(e) <= 8.0 {
@@ -39,8 +39,8 @@ fn power(v: f32, e: f32) -> f32 {
     if e == 0.5 {
         return sqrt(v);
     }
-    if v == 0.0 && e > 0.0 {
-        return 0.0;
+    if v == 0.0 {
+        return select(1.0 / abs(v), 0.0, e > 0.0);
     }
     let magnitude = pow(abs(v), e);
     if v >= 0.0 {

@@ -1,5 +1,6 @@
-// Local response normalisation across channels, x [N, C, inner]: out = x / (bias + scale * s)^beta, where s adds the
-// squares of channels c - before ..= c + after that exist, in ascending order, and scale = alpha / size.
+// Local response normalisation across channels, x [N, C, inner]: out = x / (bias + scale * s)^beta, where s
+// adds the squares of channels c - before ..= c + after that exist, in ascending order, and scale = alpha /
+// size.
 //
 // Bindings: 0 parameters, 1 x, 2 out (not in place: neighbouring channels are read).
 // Dispatch: 1-D over `count` elements, 256 a workgroup, folded into x and y.

@@ -1,5 +1,5 @@
-// Padding of every dimension; a removed margin is `x_start` and a smaller `extents`. Outside: mode 0 writes `value`,
-// mode 1 mirrors without repeating the edge, mode 2 repeats the edge.
+// Padding of every dimension; a removed margin is `x_start` and a smaller `extents`. Outside: mode 0 writes
+// `value`, mode 1 mirrors without repeating the edge, mode 2 repeats the edge.
 //
 // Bindings: 0 parameters, 1 x, 2 out.
 // Dispatch: 1-D over `count` output elements, 256 a workgroup, folded into x and y.
@@ -22,7 +22,8 @@ struct Params {
 @group(0) @binding(1) var<storage, read> x: array<f32>;
 @group(0) @binding(2) var<storage, read_write> out: array<f32>;
 
-// Index in 0..extent for an index `i` counted from the front of the padding, or `extent` where nothing is read.
+// Index in 0..extent for an index `i` counted from the front of the padding, or `extent` where nothing is
+// read.
 fn resolve(i: u32, before: u32, extent: u32) -> u32 {
     if i >= before && i - before < extent {
         return i - before;

@@ -1,6 +1,6 @@
-// Mean over any axes. Output i is addressed by the kept dimensions, its elements by the reduced ones. `lanes`
-// invocations (a power of two, 1..=256) share one output: lane l adds elements l, l + lanes, ..; then a tree adds the
-// lanes. A mean of no element is 0 / 0.
+// Mean over any axes. Output i is addressed by the kept dimensions, its elements by the reduced ones.
+// `lanes` invocations (a power of two, 1..=256) share one output: lane l adds elements l, l + lanes, ..;
+// then a tree adds the lanes. A mean of no element is 0 / 0.
 //
 // Bindings: 0 parameters, 1 x, 2 out.
 // Dispatch: 256 / lanes outputs a workgroup, folded into x and y.

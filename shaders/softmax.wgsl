@@ -1,8 +1,8 @@
-// Softmax over the middle of [outer, axis, inner]: exp(x - max) / sum of exp(x - max). `lanes` invocations (a power of
-// two, 1..=256) share one row: lane l takes elements l, l + lanes, ..; a tree joins the lanes.
+// Softmax over the middle of [outer, axis, inner]: exp(x - max) / sum of exp(x - max). `lanes` invocations
+// (a power of two, 1..=256) share one row: lane l takes elements l, l + lanes, ..; a tree joins the lanes.
 //
-// Bindings: 0 parameters, 1 x, 2 out. May run in place: an element is only touched by its own invocation once the
-// maximum is known.
+// Bindings: 0 parameters, 1 x, 2 out. May run in place: an element is only touched by its own invocation
+// once the maximum is known.
 // Dispatch: 256 / lanes rows a workgroup, folded into x and y.
 
 struct Params {

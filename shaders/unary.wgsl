@@ -29,7 +29,8 @@ fn sigmoid(v: f32) -> f32 {
     return select(r, e * r, v < 0.0);
 }
 
-// The built-in overflows for large arguments on some drivers; 1 - exp(..) loses digits near 0, hence the series.
+// The built-in overflows for large arguments on some drivers; 1 - exp(..) loses digits near 0, hence the
+// series.
 fn hyperbolic_tangent(v: f32) -> f32 {
     let w = abs(v);
     if w < 0.25 {

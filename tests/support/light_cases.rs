@@ -103,7 +103,7 @@ pub fn binary() -> Vec<Case> {
             cases.push(Case::new(Op::Binary(op), &[(a, data(a_len, 4)), (b, b_data)], out));
         }
     }
-    cases.push(pow());
+    cases.extend(pow());
     let (sum, out): (&[&[usize]], &[usize]) = (&[&[2, 3], &[3], &[2, 1], &[]], &[2, 3]);
     for inputs in 1..=4 {
         cases.push(Case::of(Op::Sum, &sum[..inputs], out));
@@ -112,16 +112,17 @@ pub fn binary() -> Vec<Case> {
     cases
 }
 
-/// Every sign rule: each base with each exponent.
-fn pow() -> Case {
-    let bases = vec![0.0, 0.5, 1.0, 1.5, 2.0, 3.7, -0.5, -1.0, -1.5, -3.0];
-    let exponents = vec![
+/// Every sign rule: all bases under each exponent.
+fn pow() -> impl Iterator<Item = Case> {
+    let bases = [0.0, 0.5, 1.0, 1.5, 2.0, 3.7, -0.5, -1.0, -1.5, -3.0];
+    let exponents = [
         0.0, 1.0, 2.0, 3.0, 4.0, 8.0, 9.0, 10.0, 11.0, -1.0, -2.0, -3.0, -9.0, -10.0, 0.5, 1.5, -0.5, 0.333,
         2.5, 8.5,
     ];
-    let (rows, columns) = (bases.len(), exponents.len());
-    let op = Op::Binary(BinaryOp::Pow);
-    Case::new(op, &[(&[rows, 1], bases), (&[columns], exponents)], &[rows, columns])
+    exponents.into_iter().map(move |exponent| {
+        let op = Op::Binary(BinaryOp::Pow);
+        Case::new(op, &[(&[bases.len()], bases.to_vec()), (&[], vec![exponent])], &[bases.len()])
+    })
 }
 
 pub fn moves() -> Vec<Case> {

@@ -55,8 +55,8 @@ fn power(v: f32, e: f32) -> f32 {
     if e == 0.5 {
         return v.sqrt();
     }
-    if v == 0.0 && e > 0.0 {
-        return 0.0;
+    if v == 0.0 {
+        return if e > 0.0 { 0.0 } else { 1.0 / v.abs() };
     }
     let magnitude = v.abs().powf(e);
     if v >= 0.0 {

@@ -46,7 +46,8 @@ pub enum LowerError {
 
 /// Dispatches that compute `node`, in order. A node whose output holds no element needs none.
 ///
-/// Shapes are checked as far as the kernels rely on them, so that no dispatch addresses an element outside its operands.
+/// Shapes are checked as far as the kernels rely on them, so that no dispatch addresses an element outside
+/// its operands.
 ///
 /// # Errors
 /// Names the node and what no kernel handles.

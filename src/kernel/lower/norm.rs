@@ -49,7 +49,8 @@ pub(super) fn lower_reduce_mean(site: &Site, axes: &[usize]) -> Result<Vec<Dispa
     }
     let kept_space = Space::new(site, &kept_dims, [&kept_strides])?;
     let reduced_space = Space::new(site, &dims, [&strides])?;
-    // With many outputs and elements far apart, neighbouring invocations read neighbouring elements if each has a mean.
+    // With many outputs and elements far apart, neighbouring invocations read neighbouring elements if each
+    // has a mean.
     let apart = count >= 4096 && reduced_space.last_stride(0) != 1;
     let lanes = if apart { 1 } else { lanes_for(reduced) };
     let params = ParamWriter::new(2)
@@ -76,7 +77,8 @@ pub(super) fn lower_softmax(
     let axis: usize = x.shape[first_axis..last_axis].iter().product();
     let inner: usize = x.shape[last_axis..].iter().product();
     let rows = x.len() / axis;
-    // With a long inner dimension, neighbouring invocations read neighbouring elements if each has its own row.
+    // With a long inner dimension, neighbouring invocations read neighbouring elements if each has its own
+    // row.
     let lanes = if inner < 16 { lanes_for(axis) } else { 1 };
     let params = ParamWriter::new(2).u32(rows as u32).u32(axis as u32).u32(inner as u32).u32(lanes as u32);
     Ok(vec![site.lanes(KernelId::Softmax, params, rows, lanes)?])

@@ -4,7 +4,8 @@ use super::{LowerError, LowerLimits};
 use crate::graph::{Graph, Node, Value, ValueId};
 use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
 
-/// Most elements of a tensor: invocation indices are 32-bit, and the last row of a grid may run 65,536 past the end.
+/// Most elements of a tensor: invocation indices are 32-bit, and the last row of a grid may run 65,536 past
+/// the end.
 const MAX_LEN: usize = (1 << 32) - (1 << 17);
 
 /// Invocations of a workgroup of the element-wise kernels.

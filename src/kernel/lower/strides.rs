@@ -16,8 +16,8 @@ pub(super) fn row_major(shape: &[usize]) -> Vec<i64> {
     strides
 }
 
-/// Strides that read `shape` under the (longer or equal) shape `target`: 0 along broadcast dimensions. None where the
-/// shapes do not broadcast.
+/// Strides that read `shape` under the (longer or equal) shape `target`: 0 along broadcast dimensions. None
+/// where the shapes do not broadcast.
 pub(super) fn broadcast(shape: &[usize], target: &[usize]) -> Option<Vec<i64>> {
     let missing = target.len().checked_sub(shape.len())?;
     let mut strides = vec![0; missing];
@@ -31,8 +31,8 @@ pub(super) fn broadcast(shape: &[usize], target: &[usize]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// An iteration space that `K` operands walk, each with its own strides: no dimension of 1, and no two neighbours that
-/// all operands walk as one. Rank 1..=8.
+/// An iteration space that `K` operands walk, each with its own strides: no dimension of 1, and no two
+/// neighbours that all operands walk as one. Rank 1..=8.
 #[derive(Debug, PartialEq)]
 pub(super) struct Space<const K: usize> {
     dims: Vec<usize>,
