@@ -1,7 +1,12 @@
 //! What several test files share.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub mod cases;
+#[cfg(feature = "gpu")]
+pub mod kernel_gpu;
 pub mod graphs;
+#[cfg(feature = "onnx")]
+pub mod onnx_encoder;
 pub mod oracle;
 pub mod records;
 pub mod twin;

@@ -97,12 +97,12 @@ pub(super) fn image_dims(cx: &Lowering, shape: &[usize], role: &str) -> Result<[
 
 /// Refuses windows that cannot slide, or whose positions leave 31 bits.
 pub(super) fn check_window(cx: &Lowering, window: &Window, out: [usize; 2]) -> Result<(), LowerError> {
-    for axis in 0..2 {
+    for (axis, out) in out.into_iter().enumerate() {
         let (kernel, stride, dilation) = (window.kernel[axis], window.strides[axis], window.dilations[axis]);
         if kernel == 0 || stride == 0 || dilation == 0 {
             return Err(cx.unsupported(format!("kernel {kernel}, stride {stride}, dilation {dilation}")));
         }
-        let last = (out[axis].max(1) - 1).checked_mul(stride);
+        let last = (out.max(1) - 1).checked_mul(stride);
         let reach = last.and_then(|l| (kernel - 1).checked_mul(dilation)?.checked_add(l));
         let furthest = reach.map_or(usize::MAX, |r| r.max(window.pads[axis]).max(window.pads[axis + 2]));
         if furthest > i32::MAX as usize {
