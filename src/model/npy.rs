@@ -34,8 +34,7 @@ pub fn read(path: &Path) -> Result<Array, ModelError> {
 /// The file cannot be written, or the shape does not hold as many elements as there are.
 pub fn write(path: &Path, shape: &[usize], data: &[f32]) -> Result<(), ModelError> {
     let name = path.display().to_string();
-    let bytes =
-        encode(shape, data).map_err(|what| ModelError::Malformed { file: name.clone(), what })?;
+    let bytes = encode(shape, data).map_err(|what| ModelError::Malformed { file: name.clone(), what })?;
     std::fs::write(path, bytes).map_err(|source| ModelError::Io { path: name, source })
 }
 

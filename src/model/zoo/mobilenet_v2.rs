@@ -4,8 +4,15 @@ use super::builder::{Builder, Conv};
 use crate::graph::Graph;
 
 /// Expansion, output channels, repeats and stride of the first repeat.
-const STAGES: [(usize, usize, usize, usize); 7] =
-    [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)];
+const STAGES: [(usize, usize, usize, usize); 7] = [
+    (1, 16, 1, 1),
+    (6, 24, 2, 2),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
+];
 
 pub(super) fn build() -> Graph {
     let (mut b, input) = Builder::new("mobilenet_v2", 0x6d6f_6269_6c65_7632, [1, 3, 224, 224]);
@@ -18,7 +25,8 @@ pub(super) fn build() -> Graph {
         // A rectifier keeps half of the mean square, so 2 holds it level (He et al., arXiv 1502.01852).
         gain: 2.0,
     };
-    let linear = |channels, gain| Conv { kernel: 1, stride: 1, channels, depthwise: false, relu6: false, gain };
+    let linear =
+        |channels, gain| Conv { kernel: 1, stride: 1, channels, depthwise: false, relu6: false, gain };
     let mut x = b.conv("conv", input, relu6(3, 2, 32, false));
     let mut channels = 32;
     let mut block = 0;
