@@ -1,0 +1,63 @@
+//! ONNX files to graphs.
+//!
+//! [`load`] checks the bytes, decodes them with `rten-onnx`, fixes the shapes of the inputs, and then visits the
+//! nodes in order: what depends on constants alone is computed at once ([`fold`]), the rest becomes nodes of the
+//! graph with shapes known and attributes resolved ([`ops`]). Operator sets 7 and later of the standard domain.
+
+mod attributes;
+mod fold;
+mod importer;
+mod inputs;
+mod ops;
+mod order;
+mod prune;
+mod shape;
+mod tensor;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rten_onnx::onnx::ModelProto;
+
+use super::ModelError;
+use crate::graph::Graph;
+
+/// Sizes that a model leaves open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// Whole shapes of graph inputs, by input name. A dimension that the model fixes must agree.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// Named dimensions, by the name in the model.
+    pub dims: BTreeMap<String, usize>,
+}
+
+/// Imports an `.onnx` file. An open first dimension of an input is the batch and taken as 1; any other open
+/// dimension must be in `options`.
+///
+/// # Errors
+/// Names the file, node, tensor or input that is at fault: unreadable or cut-short files, operators that sublet
+/// does not have (all of them), open dimensions, shapes that do not agree, run-time tensors other than float32.
+pub fn load(path: &Path, options: &ImportOptions) -> Result<Graph, ModelError> {
+    let file = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| ModelError::Io { path: file.clone(), source })?;
+    let name = path.file_stem().map_or_else(|| file.clone(), |stem| stem.to_string_lossy().into_owned());
+    let model = decode(&bytes, &file)?;
+    // The decoded model has its own copy of every weight.
+    drop(bytes);
+    importer::import(model, &file, name, options)
+}
+
+/// Imports a model from its bytes; `name` becomes the graph's name and stands for the file in errors.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse(bytes: &[u8], name: &str, options: &ImportOptions) -> Result<Graph, ModelError> {
+    importer::import(decode(bytes, name)?, name, name.to_string(), options)
+}
+
+fn decode(bytes: &[u8], file: &str) -> Result<ModelProto, ModelError> {
+    let malformed = |what| ModelError::Malformed { file: file.to_string(), what };
+    wire::check(bytes).map_err(|what| malformed(format!("not an ONNX model, or damaged: {what}")))?;
+    ModelProto::parse_buf(bytes).map_err(|e| malformed(format!("not an ONNX model, or damaged: {e}")))
+}

@@ -1,0 +1,169 @@
+//! Operators that slide a window: Conv, MaxPool, AveragePool.
+
+use crate::graph::{Op, PoolKind, Window};
+use crate::model::onnx::attributes::Attributes;
+use crate::model::onnx::importer::{Fault, Site};
+
+/// A window over one or two spatial dimensions, and how many positions it has along each.
+struct Resolved {
+    window: Window,
+    positions: Vec<usize>,
+}
+
+/// Attributes beyond this are mistakes; sums and products of two fit 64 bits.
+const MAX_ATTRIBUTE: i64 = 1 << 31;
+
+/// A list attribute of `len` numbers, each at least `min`.
+fn list(attributes: &Attributes, name: &str, len: usize, min: i64) -> Result<Option<Vec<usize>>, String> {
+    let Some(values) = attributes.ints(name)? else { return Ok(None) };
+    if values.len() != len {
+        return Err(format!("attribute '{name}' has {} numbers, {len} are due", values.len()));
+    }
+    let check = |v: &i64| match *v {
+        v if (min..MAX_ATTRIBUTE).contains(&v) => Ok(v as usize),
+        v => Err(format!("attribute '{name}' holds {v}; from {min} on is supported")),
+    };
+    values.iter().map(check).collect::<Result<Vec<_>, _>>().map(Some)
+}
+
+/// How one dimension is padded and how many windows fit.
+struct Axis {
+    before: usize,
+    after: usize,
+    positions: usize,
+}
+
+/// TensorFlow's SAME: as many windows as strides, the odd cell of padding after (upper) or before (lower).
+fn same(input: usize, reach: usize, stride: usize, upper: bool) -> Axis {
+    let positions = input.div_ceil(stride);
+    let total = (positions.saturating_sub(1) * stride + reach).saturating_sub(input);
+    let small = total / 2;
+    let (before, after) = if upper { (small, total - small) } else { (total - small, small) };
+    Axis { before, after, positions }
+}
+
+fn explicit(input: usize, reach: usize, stride: usize, pads: [usize; 2], ceil: bool) -> Result<Axis, String> {
+    let [before, after] = pads;
+    let padded = input + before + after;
+    let Some(room) = padded.checked_sub(reach) else {
+        return Err(format!("a window of {reach} does not fit into {padded} ({input} + {before} + {after})"));
+    };
+    let mut positions = room / stride + 1;
+    // With ceil_mode one more window may hang over the end, but it must start inside input or front padding.
+    if ceil && !room.is_multiple_of(stride) && positions * stride < input + before {
+        positions += 1;
+    }
+    Ok(Axis { before, after, positions })
+}
+
+/// Resolves kernel, strides, pads, dilations, auto_pad and ceil_mode over the dimensions `spatial`.
+fn resolve(site: &Site, spatial: &[usize], kernel: &[usize], pool: bool) -> Result<Resolved, Fault> {
+    let attributes = site.attributes();
+    let rank = spatial.len();
+    let ones = || vec![1; rank];
+    let strides = list(&attributes, "strides", rank, 1)?.unwrap_or_else(ones);
+    let dilations = list(&attributes, "dilations", rank, 1)?.unwrap_or_else(ones);
+    let pads = list(&attributes, "pads", 2 * rank, 0)?.unwrap_or_else(|| vec![0; 2 * rank]);
+    let ceil = pool && attributes.flag("ceil_mode", false)?;
+    let auto = attributes.string("auto_pad")?.filter(|a| !a.is_empty()).unwrap_or("NOTSET");
+    if auto != "NOTSET" && pads.iter().any(|p| *p > 0) {
+        return Err(format!("auto_pad {auto} and pads {pads:?} exclude each other").into());
+    }
+    let mut axes = Vec::with_capacity(rank);
+    for d in 0..rank {
+        let reach = dilations[d] * (kernel[d] - 1) + 1;
+        let pair = [pads[d], pads[d + rank]];
+        if pool && pair.iter().any(|p| *p >= reach) {
+            return Err(format!("padding {pair:?} is not smaller than the window of {reach}").into());
+        }
+        axes.push(match auto {
+            "SAME_UPPER" => same(spatial[d], reach, strides[d], true),
+            "SAME_LOWER" => same(spatial[d], reach, strides[d], false),
+            "VALID" | "NOTSET" => explicit(spatial[d], reach, strides[d], pair, ceil)?,
+            other => return Err(format!("auto_pad is '{other}'").into()),
+        });
+    }
+    let positions = axes.iter().map(|a| a.positions).collect();
+    // One dimension is the second of two, over a first of size 1.
+    let two = |list: &[usize]| if rank == 1 { [1, list[0]] } else { [list[0], list[1]] };
+    let pads = match &axes[..] {
+        [w] => [0, w.before, 0, w.after],
+        [h, w] => [h.before, w.before, h.after, w.after],
+        _ => return Err(format!("{rank} spatial dimensions; 1 and 2 are supported").into()),
+    };
+    let window = Window { kernel: two(kernel), strides: two(&strides), pads, dilations: two(&dilations) };
+    Ok(Resolved { window, positions })
+}
+
+/// Batch, channels and spatial dimensions of an input.
+fn spatial(shape: &[usize]) -> Result<(usize, usize, &[usize]), String> {
+    match shape {
+        [n, c, rest @ ..] if matches!(rest.len(), 1 | 2) => Ok((*n, *c, rest)),
+        _ => Err(format!("input of {} dimensions {shape:?}; 3 (1-D) and 4 (2-D) are supported", shape.len())),
+    }
+}
+
+pub(super) fn conv(site: &mut Site) -> Result<(), Fault> {
+    let attributes = site.attributes();
+    let shape = site.shape(0)?;
+    let (batch, channels, dims) = spatial(&shape)?;
+    let weights = site.shape(1)?;
+    if weights.len() != shape.len() {
+        return Err(format!("weights {weights:?} do not match an input of {} dimensions", shape.len()).into());
+    }
+    let groups = attributes.int("group")?.unwrap_or(1);
+    let groups =
+        usize::try_from(groups).ok().filter(|g| *g >= 1).ok_or_else(|| format!("group is {groups}"))?;
+    let (out_channels, group_channels, kernel) = (weights[0], weights[1], &weights[2..]);
+    if group_channels.checked_mul(groups) != Some(channels) {
+        return Err(format!(
+            "the input has {channels} channels, the weights read {group_channels} in each of {groups} groups"
+        )
+        .into());
+    }
+    if !out_channels.is_multiple_of(groups) {
+        return Err(format!("{out_channels} output channels do not divide into {groups} groups").into());
+    }
+    if let Some(stated) = attributes.ints("kernel_shape")?
+        && !stated.iter().map(|k| *k as usize).eq(kernel.iter().copied())
+    {
+        return Err(format!("kernel_shape is {stated:?}, the weights hold {kernel:?}").into());
+    }
+    if kernel.contains(&0) {
+        return Err(format!("the weights {weights:?} hold an empty kernel").into());
+    }
+    let mut inputs = vec![0, 1];
+    if let Some(bias) = site.optional(2) {
+        if bias.shape[..] != [out_channels] {
+            return Err(format!("bias {:?} for {out_channels} output channels", bias.shape).into());
+        }
+        inputs.push(2);
+    }
+    let Resolved { window, positions } = resolve(site, dims, kernel, false)?;
+    let mut out = vec![batch, out_channels];
+    out.extend(positions);
+    site.emit(Op::Conv { window, groups, activation: None }, &inputs, out)
+}
+
+pub(super) fn max_pool(site: &mut Site) -> Result<(), Fault> {
+    if site.output_used(1) {
+        return Err("its output Indices is read; only the values are supported".into());
+    }
+    pool(site, PoolKind::Max)
+}
+
+pub(super) fn average_pool(site: &mut Site) -> Result<(), Fault> {
+    let count_include_pad = site.attributes().flag("count_include_pad", false)?;
+    pool(site, PoolKind::Average { count_include_pad })
+}
+
+fn pool(site: &mut Site, kind: PoolKind) -> Result<(), Fault> {
+    let shape = site.shape(0)?;
+    let (batch, channels, dims) = spatial(&shape)?;
+    let kernel = list(&site.attributes(), "kernel_shape", dims.len(), 1)?;
+    let kernel = kernel.ok_or("attribute 'kernel_shape' is missing")?;
+    let Resolved { window, positions } = resolve(site, dims, &kernel, true)?;
+    let mut out = vec![batch, channels];
+    out.extend(positions);
+    site.emit(Op::Pool { kind, window }, &[0], out)
+}
