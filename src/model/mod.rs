@@ -3,6 +3,8 @@
 
 mod error;
 pub mod npy;
+#[cfg(feature = "onnx")]
+pub mod onnx;
 pub mod zoo;
 
 pub use error::{ModelError, UnknownOperator};
