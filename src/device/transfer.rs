@@ -98,12 +98,14 @@ pub struct Readback {
 }
 
 impl Readback {
-    /// A staging buffer that holds `bytes` at a time; larger reads take several rounds.
+    /// A staging buffer that holds `bytes` at a time (less, where the device's largest buffer is smaller); larger
+    /// reads take several rounds.
     ///
     /// # Errors
     /// The device refuses the buffer or is out of memory.
     pub async fn new(device: &Device, queue: &Queue, bytes: u64) -> Result<Self, DeviceError> {
-        let bytes = bytes.next_multiple_of(4).max(4);
+        let largest = device.limits().max_buffer_size / 4 * 4;
+        let bytes = bytes.next_multiple_of(4).max(4).min(largest);
         let scopes = ErrorScopes::open(device);
         let staging = device.create_buffer(&BufferDescriptor {
             label: Some("sublet readback"),

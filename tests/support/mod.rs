@@ -3,8 +3,10 @@
 
 pub mod cases;
 #[cfg(feature = "gpu")]
-pub mod kernel_gpu;
+pub mod gpu;
 pub mod graphs;
+#[cfg(feature = "gpu")]
+pub mod kernel_gpu;
 #[cfg(feature = "onnx")]
 pub mod onnx_encoder;
 pub mod oracle;

@@ -1,0 +1,174 @@
+//! Everything encodes: bindings, limits and usage conflicts are validated by wgpu's noop backend, with WebGPU's
+//! default limits. No driver, nothing runs.
+#![cfg(feature = "cli")]
+
+mod support;
+
+use sublet::device::{DeviceArena, DeviceError, ErrorScopes, block_on};
+use sublet::exec::{ExecError, Host, Network, lawful};
+use sublet::graph::Graph;
+use sublet::model::zoo;
+use sublet::plan::{Alignment, Planner, Problem, Strategy};
+use support::gpu::Gpu;
+use support::graphs::{chain, odd_shapes, same_tensor_twice};
+
+/// Builds, encodes and submits under every strategy; wgpu must find nothing.
+fn encodes(gpu: &Gpu, graph: Graph) {
+    let resident = gpu.resident(gpu.program(graph));
+    for strategy in Strategy::ALL {
+        let problem = &resident.program().usage.problem;
+        let plan = gpu.planner(Planner::new(*strategy)).plan(problem).unwrap();
+        let network = gpu.network(&resident, &plan);
+        let scopes = ErrorScopes::open(&gpu.device);
+        gpu.queue.submit([network.encode().finish()]);
+        block_on(&gpu.device, scopes.close("a run", 0)).unwrap_or_else(|e| panic!("{strategy}: {e}"));
+        lawful(&resident.bound(&plan), &gpu.limits.binding_limits()).unwrap();
+    }
+}
+
+#[test]
+fn built_in_networks_encode_under_every_strategy() {
+    let gpu = Gpu::noop(|_| ());
+    for name in zoo::names() {
+        encodes(&gpu, zoo::build(name).unwrap());
+    }
+}
+
+#[test]
+fn small_graphs_encode_under_every_strategy() {
+    let gpu = Gpu::noop(|_| ());
+    for graph in [same_tensor_twice(5), same_tensor_twice(1000), odd_shapes(), chain(7, 12)] {
+        encodes(&gpu, graph);
+    }
+}
+
+/// The negative control: an unmerged kernel that reads and writes one buffer is what wgpu refuses (case 6).
+#[test]
+fn wgpu_refuses_what_the_partition_would_have_mended() {
+    use sublet::kernel::KernelId;
+    use sublet::legal::{Partition, merge};
+    let gpu = Gpu::noop(|_| ());
+    let kernel = KernelId::Binary.kernel();
+    let apart = Partition { survivor: vec![0, 1, 2], writable: vec![false, false, true] };
+    let mended = Partition { survivor: vec![2, 2, 2], writable: vec![true; 3] };
+    let refused = |partition: &Partition| {
+        let module = merge(kernel.name, kernel.wgsl, partition).unwrap();
+        let scopes = ErrorScopes::open(&gpu.device);
+        let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(module)),
+        });
+        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: None,
+            layout: None,
+            module: &module,
+            entry_point: None,
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let buffer = |usage| {
+            let size = 4096;
+            gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
+        let (arena, params) = (buffer(wgpu::BufferUsages::STORAGE), buffer(wgpu::BufferUsages::UNIFORM));
+        let part = |buffer, offset, size| wgpu::BufferBinding {
+            buffer,
+            offset,
+            size: std::num::NonZeroU64::new(size),
+        };
+        let mut entries =
+            vec![wgpu::BindGroupEntry { binding: 0, resource: part(&params, 0, 1024).into_binding() }];
+        for i in partition.survivors() {
+            let binding = i as u32 + 1;
+            entries.push(wgpu::BindGroupEntry {
+                binding,
+                resource: part(&arena, i as u64 * 256, 256).into_binding(),
+            });
+        }
+        let layout = &pipeline.get_bind_group_layout(0);
+        let group = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
+        let group = gpu.device.create_bind_group(&group);
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(1, 1, 1);
+        drop(pass);
+        drop(encoder.finish());
+        block_on(&gpu.device, scopes.close("a dispatch", 0))
+    };
+    let text = refused(&apart).unwrap_err().to_string();
+    assert!(text.contains("conflicting usages"), "{text}");
+    refused(&mended).unwrap();
+}
+
+trait IntoBinding<'a> {
+    fn into_binding(self) -> wgpu::BindingResource<'a>;
+}
+
+impl<'a> IntoBinding<'a> for wgpu::BufferBinding<'a> {
+    fn into_binding(self) -> wgpu::BindingResource<'a> {
+        wgpu::BindingResource::Buffer(self)
+    }
+}
+
+/// Case 12 of the collected reports: 640,000,000 bytes with limits left at their defaults.
+#[test]
+fn an_arena_over_the_limits_is_refused_by_tensor_bytes_and_limit() {
+    let gpu = Gpu::noop(|_| ());
+    let mut problem = Problem::new(Alignment::new(256).unwrap());
+    problem.tensor("activations", 640_000_000, 0..=1).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    let error = block_on(&gpu.device, DeviceArena::new(&gpu.device, &problem, &plan)).unwrap_err();
+    assert!(matches!(error, DeviceError::OverLimit { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("640000000") && text.contains("268435456") && text.contains("max_buffer_size"),
+        "{text}"
+    );
+    // The planner that knows the limits names the tensor.
+    let error = gpu.planner(Planner::auto()).plan(&problem).unwrap_err().to_string();
+    assert!(
+        error.contains("activations") && error.contains("640,000,000") && error.contains("134,217,728"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_plan_finer_than_the_device_is_refused_by_the_arena_and_carried_by_the_network() {
+    let gpu = Gpu::noop(|_| ());
+    let mut problem = Problem::new(Alignment::new(4).unwrap());
+    problem.tensor("a", 100, 0..=1).unwrap();
+    problem.tensor("b", 100, 0..=1).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    let error = block_on(&gpu.device, DeviceArena::new(&gpu.device, &problem, &plan)).unwrap_err();
+    assert!(matches!(error, DeviceError::Alignment { device_bytes: 256, .. }), "{error:?}");
+}
+
+#[test]
+fn a_plan_for_another_problem_is_refused() {
+    let gpu = Gpu::noop(|_| ());
+    let resident = gpu.resident(gpu.program(chain(64, 4)));
+    let other = gpu.program(chain(65, 4));
+    let plan = Planner::auto().plan(&other.usage.problem).unwrap();
+    let refused = block_on(&gpu.device, Network::new(resident, &plan));
+    assert!(matches!(refused, Err(ExecError::Violation(_))));
+}
+
+/// Case 14 in small: a plan over the largest buffer becomes several arenas that all encode.
+#[test]
+fn a_plan_over_the_largest_buffer_becomes_several_arenas() {
+    let gpu = Gpu::noop(|limits| limits.max_buffer_size = 16 << 20);
+    let resident = gpu.resident(gpu.program(chain(3_000_000, 6)));
+    let plan = gpu.planner(Planner::auto()).plan(&resident.program().usage.problem).unwrap();
+    assert_eq!(plan.arenas().len(), 2, "{:?}", plan.arenas());
+    assert!(plan.arenas().iter().all(|bytes| *bytes <= 16 << 20));
+    let network = gpu.network(&resident, &plan);
+    assert_eq!(network.arena().buffers().len(), 2);
+    assert_eq!(network.arena().bytes(), plan.peak_bytes());
+}
