@@ -1,7 +1,7 @@
 // Direct 2-D convolution with any groups: y = act(bias + sum over channel and tap of w * x).
 // Bindings: x [N, C, H, W], w [M, C / groups, kH, kW], bias [M] (or absent), y [N, M, OH, OW].
-// Dispatch: 64 invocations a workgroup, workgroups folded into x and y. One invocation computes up to 4 output
-// channels of one group at one pixel, so that each x it loads is used 4 times.
+// Dispatch: 64 invocations a workgroup, workgroups folded into x and y. One invocation computes up to 4
+// output channels of one group at one pixel, so that each x it loads is used 4 times.
 struct Params {
     x_base: u32,
     w_base: u32,
@@ -23,7 +23,7 @@ struct Params {
     pad_left: u32,
     dilation_h: u32,
     dilation_w: u32,
-    // This dispatch computes `channels` output channels from `first_channel` on; w holds the rows of these only.
+    // This dispatch computes `channels` output channels from `first_channel` on; w holds only their rows.
     first_channel: u32,
     channels: u32,
     has_bias: u32,
@@ -47,7 +47,7 @@ fn activate(v: f32) -> f32 {
     }
 }
 
-// Adds the bias of channel `oc` of this dispatch, applies the activation, stores at pixel `pixel` of image `n`.
+// Adds the bias of channel `oc` of this dispatch, applies the activation, stores at a pixel of image `n`.
 fn store(n: u32, oc: u32, pixel: u32, sum: f32) {
     let channel = p.first_channel + oc;
     var v = sum;

@@ -1,9 +1,9 @@
-// 2-D convolution as a matrix product: weight rows [channels, depth] times gathered input patches [depth, pixels],
-// depth = C / groups * kH * kW; y = act(bias + product).
+// 2-D convolution as a matrix product: weight rows [channels, depth] times gathered input patches [depth,
+// pixels], depth = C / groups * kH * kW; y = act(bias + product).
 // Bindings: x [N, C, H, W], w [M, C / groups, kH, kW], bias [M] (or absent), y [N, M, OH, OW].
-// Dispatch: a workgroup of 64 invocations computes a tile of 64 output channels of one group by 64 pixels (the images
-// of the batch follow each other), an invocation 8 x 8 of it. Pixel tiles are folded into x and z; y counts the channel
-// tiles of each group in turn.
+// Dispatch: a workgroup of 64 invocations computes a tile of 64 output channels of one group by 64 pixels
+// (the images of the batch follow each other), an invocation 8 x 8 of it. Pixel tiles are folded into x and
+// z; y counts the channel tiles of each group in turn.
 struct Params {
     x_base: u32,
     w_base: u32,
@@ -25,7 +25,7 @@ struct Params {
     pad_left: u32,
     dilation_h: u32,
     dilation_w: u32,
-    // This dispatch computes `channels` output channels from `first_channel` on; w holds the rows of these only.
+    // This dispatch computes `channels` output channels from `first_channel` on; w holds only their rows.
     first_channel: u32,
     channels: u32,
     has_bias: u32,
@@ -49,7 +49,7 @@ fn activate(v: f32) -> f32 {
     }
 }
 
-// Adds the bias of channel `oc` of this dispatch, applies the activation, stores at pixel `pixel` of image `n`.
+// Adds the bias of channel `oc` of this dispatch, applies the activation, stores at a pixel of image `n`.
 fn store(n: u32, oc: u32, pixel: u32, sum: f32) {
     let channel = p.first_channel + oc;
     var v = sum;
@@ -96,8 +96,8 @@ fn main(
     let depth = group_in * taps;
     let plane_len = p.in_h * p.in_w;
 
-    // While loading, an invocation owns the patches of one pixel; negative positions wrap around and fail the same
-    // comparison as those past the end.
+    // While loading, an invocation owns the patches of one pixel; negative positions wrap around and fail the
+    // same comparison as those past the end.
     let own = tile_pixel + lane;
     let own_inside = own < p.batch * pixels;
     let own_pixel = own % pixels;

@@ -1,7 +1,7 @@
-// Batched matrix product: y = alpha * a * b + beta * c (+ y), operands by strides, batch dimensions broadcast.
+// Batched matrix product: y = alpha * a * b + beta * c (+ y), operands by strides, batches broadcast.
 // Bindings: a, b, c (broadcast to [M, N], or absent), y [batch, M, N].
-// Dispatch: x = tiles of 64 columns, y = tiles of 64 rows, z = batch. A workgroup of 64 invocations computes a tile,
-// an invocation 8 x 8 of it.
+// Dispatch: x = tiles of 64 columns, y = tiles of 64 rows, z = batch. A workgroup of 64 invocations computes
+// a tile, an invocation 8 x 8 of it.
 struct Params {
     a_base: u32,
     b_base: u32,

@@ -1,8 +1,10 @@
-// Up to 4 rows times a matrix: y = alpha * a * b + beta * c (+ y), operands by strides, batch dimensions broadcast.
+// Up to 4 rows times a matrix: y = alpha * a * b + beta * c (+ y), operands by strides, batches broadcast.
 // Bindings: a, b, c (broadcast to [M, N], or absent), y [batch, M, N], M <= 4.
-// Dispatch: columns folded into x and y, z = batch. A workgroup of 64 invocations computes 64 / split columns; `split`
-// invocations share a column, each sums every split-th k, and the parts are added in order. k_fast says which way
-// neighbouring invocations read neighbouring elements of b: along k, or along n.
+// Dispatch: columns folded into x and y, z = batch. `split` of a workgroup's 64 invocations share their
+// columns, each sums every split-th k, and the parts are added in order. An invocation computes 4 sums: 4
+// columns of a single row (a workgroup covers 256 / split columns), or one column of up to 4 rows (64 / split
+// columns). k_fast says which way neighbouring invocations read neighbouring elements of b: along k, or along
+// n.
 struct Params {
     a_base: u32,
     b_base: u32,
@@ -81,27 +83,31 @@ fn main(
         own_column = lane / p.split;
         part = lane % p.split;
     }
-    let column = (wid.y * grid.x + wid.x) * columns + own_column;
+    let single = p.m == 1u;
+    let column = (wid.y * grid.x + wid.x) * select(columns, columns * 4u, single) + own_column;
     let batch = wid.z;
     let a_first = p.a_base + p.a_start + batch_start(batch, p.a_batch_0, p.a_batch_1, p.a_batch_2);
-    let b_first = p.b_base + p.b_start + batch_start(batch, p.b_batch_0, p.b_batch_1, p.b_batch_2) + column * p.b_n;
-    // Rows past the last read the last again and are not stored.
-    let last = (p.m - 1u) * p.a_m;
-    let row_1 = min(p.a_m, last);
-    let row_2 = min(2u * p.a_m, last);
+    let b_first = p.b_base + p.b_start + batch_start(batch, p.b_batch_0, p.b_batch_1, p.b_batch_2);
     var sum = vec4<f32>(0.0);
-    if (column < p.n) {
-        if (p.m == 1u) {
-            var only = 0.0;
-            for (var k = part; k < p.k; k += p.split) {
-                only += a[a_first + k * p.a_k] * b[b_first + k * p.b_k];
-            }
-            sum.x = only;
-        } else {
-            for (var k = part; k < p.k; k += p.split) {
-                let at = a_first + k * p.a_k;
-                sum += vec4<f32>(a[at], a[at + row_1], a[at + row_2], a[at + last]) * b[b_first + k * p.b_k];
-            }
+    if (column < p.n && single) {
+        // Columns past the last read the last again and are not stored.
+        let b_0 = b_first + column * p.b_n;
+        let b_1 = b_first + min(column + columns, p.n - 1u) * p.b_n;
+        let b_2 = b_first + min(column + columns * 2u, p.n - 1u) * p.b_n;
+        let b_3 = b_first + min(column + columns * 3u, p.n - 1u) * p.b_n;
+        for (var k = part; k < p.k; k += p.split) {
+            let at = k * p.b_k;
+            sum += a[a_first + k * p.a_k] * vec4<f32>(b[b_0 + at], b[b_1 + at], b[b_2 + at], b[b_3 + at]);
+        }
+    } else if (column < p.n) {
+        // Rows past the last likewise.
+        let last = (p.m - 1u) * p.a_m;
+        let row_1 = min(p.a_m, last);
+        let row_2 = min(2u * p.a_m, last);
+        let b_0 = b_first + column * p.b_n;
+        for (var k = part; k < p.k; k += p.split) {
+            let at = a_first + k * p.a_k;
+            sum += vec4<f32>(a[at], a[at + row_1], a[at + row_2], a[at + last]) * b[b_0 + k * p.b_k];
         }
     }
     parts[lane] = sum;
@@ -111,8 +117,8 @@ fn main(
         for (var i = 0u; i < p.split; i++) {
             total += parts[select(i * columns + own_column, own_column * p.split + i, p.k_fast != 0u)];
         }
-        for (var row = 0u; row < 4u; row++) {
-            store(batch, row, column, total[row]);
+        for (var i = 0u; i < 4u; i++) {
+            store(batch, select(i, 0u, single), column + select(0u, i * columns, single), total[i]);
         }
     }
 }

@@ -1,6 +1,7 @@
 // Largest element or mean of a 2-D window.
 // Bindings: x [planes, H, W], y [planes, OH, OW].
-// kind: 0 largest, 1 mean of the cells inside the input, 2 mean of the cells inside the padded input (padding is 0).
+// kind: 0 largest, 1 mean of the cells inside the input, 2 mean of the cells inside the padded input (padding
+// is 0).
 // Dispatch: 64 invocations a workgroup, one output each, workgroups folded into x and y.
 struct Params {
     x_base: u32,

@@ -1,4 +1,5 @@
-//! Convolution, matrix product and pooling: the twins, through the lowering, against loops written from the ONNX text.
+//! Convolution, matrix product and pooling: the twins, through the lowering, against loops written from the
+//! ONNX text.
 
 mod support;
 
@@ -73,6 +74,20 @@ fn every_activation_is_applied_after_the_bias() {
     let error = lower(&case.graph, &case.graph.nodes[0], LIMITS).unwrap_err();
     let LowerError::Unsupported { what, .. } = error else { panic!("{error}") };
     assert!(what.contains("Tanh"), "{what}");
+}
+
+#[test]
+fn empty_inputs_leave_the_bias_and_empty_outputs_need_no_dispatch() {
+    for m in [5, 16] {
+        for shape in [[1, 0, 6, 6], [1, 3, 0, 6]] {
+            let case = conv(shape, m, 1, window([1, 3], [1, 1], [2, 1, 2, 1], [1, 1]), true, None);
+            assert!(!oracle::conv(&case).is_empty());
+            check(&case, LIMITS, &oracle::conv(&case));
+        }
+    }
+    let case = conv([0, 3, 6, 6], 4, 1, PLAIN, true, None);
+    assert_eq!(check(&case, LIMITS, &[]), []);
+    assert_eq!(check(&product(&[3, 4], &[4, 0], &[3, 0]), LIMITS, &[]), []);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Dispatches on a Vulkan device, one buffer a value: the plainest executor, to compare kernels with their twins.
+//! Dispatches on a Vulkan device, one buffer a value: the plainest executor, to compare kernels with their
+//! twins.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -82,17 +83,25 @@ impl Gpu {
         self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
     }
 
-    /// Runs the dispatches `times` times and returns the output value and the shortest run.
-    pub fn run(&mut self, case: &Case, dispatches: &[Dispatch], times: usize) -> (Vec<f32>, Duration) {
-        let storage = wgpu::BufferUsages::STORAGE;
+    /// Runs the dispatches `times` times and returns the output value and the shortest run. With a prefix, values
+    /// stand behind that many NaNs in buffers bound whole, found through their base offsets alone.
+    pub fn run(
+        &mut self,
+        case: &Case,
+        dispatches: &[Dispatch],
+        prefix: Option<usize>,
+        times: usize,
+    ) -> (Vec<f32>, Duration) {
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let padded = |id| [vec![f32::NAN; prefix.unwrap_or(0)], case.initial(id)].concat();
         let output_id = case.graph.nodes[0].outputs[0];
-        let output = self.buffer(&case.initial(output_id), storage | wgpu::BufferUsages::COPY_SRC);
+        let output = self.buffer(&padded(output_id), usage);
         let mut values = HashMap::from([(output_id, output.clone())]);
         for id in &case.graph.nodes[0].inputs {
-            values.insert(*id, self.buffer(&case.initial(*id), storage));
+            values.insert(*id, self.buffer(&padded(*id), usage));
         }
-        let absent = self.buffer(&[0.0; 4], storage);
-        let calls: Vec<_> = dispatches.iter().map(|d| self.bind(d, &values, &absent)).collect();
+        let absent = self.buffer(&[0.0; 4], usage);
+        let calls: Vec<_> = dispatches.iter().map(|d| self.bind(d, &values, &absent, prefix)).collect();
         let mut shortest = Duration::MAX;
         for _ in 0..times {
             let start = Instant::now();
@@ -109,7 +118,10 @@ impl Gpu {
             self.device.poll(wgpu::PollType::wait_indefinitely()).expect("the device answers");
             shortest = shortest.min(start.elapsed());
         }
-        (self.read(&output), shortest)
+        let mut output = self.read(&output);
+        let data = output.split_off(prefix.unwrap_or(0));
+        assert!(output.iter().all(|v| v.is_nan()), "written before the output's base");
+        (data, shortest)
     }
 
     fn bind(
@@ -117,17 +129,26 @@ impl Gpu {
         dispatch: &Dispatch,
         values: &HashMap<sublet::graph::ValueId, wgpu::Buffer>,
         absent: &wgpu::Buffer,
+        prefix: Option<usize>,
     ) -> (wgpu::ComputePipeline, wgpu::BindGroup) {
         let pipeline = self.pipeline(dispatch.kernel);
+        let mut words = dispatch.params.clone();
+        let operands = dispatch.inputs.iter().chain([&dispatch.output]);
+        for (word, operand) in words.iter_mut().zip(operands.clone()) {
+            if let (Operand::Value { start_len, .. }, Some(prefix)) = (operand, prefix) {
+                *word = (prefix + start_len) as u32;
+            }
+        }
         let params = self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: None,
-            contents: bytemuck::cast_slice(&dispatch.params),
+            contents: bytemuck::cast_slice(&words),
             usage: wgpu::BufferUsages::UNIFORM,
         });
         let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: params.as_entire_binding() }];
-        for (binding, operand) in (1..).zip(dispatch.inputs.iter().chain([&dispatch.output])) {
+        for (binding, operand) in (1..).zip(operands) {
             let resource = match operand {
                 Operand::Absent => absent.as_entire_binding(),
+                Operand::Value { value, .. } if prefix.is_some() => values[value].as_entire_binding(),
                 Operand::Value { value, start_len, len } => {
                     wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                         buffer: &values[value],
@@ -163,11 +184,14 @@ impl Gpu {
         bytemuck::cast_slice(&bytes).to_vec()
     }
 
-    /// Runs a case on the device and on the twins, and compares within the kernels' tolerance. Returns the kernels.
+    /// Runs a case on the device and on the twins, and compares within the kernels' tolerance. Returns the
+    /// kernels.
     #[track_caller]
     pub fn compare(&mut self, case: &Case, limits: LowerLimits) -> Vec<KernelId> {
         let dispatches = case.dispatches(limits);
-        let (got, _) = self.run(case, &dispatches, 1);
+        let (got, _) = self.run(case, &dispatches, None, 1);
+        let (shifted, _) = self.run(case, &dispatches, Some(13), 1);
+        assert!(got == shifted, "base offsets change the result of {:?}", case.op());
         let mut expected = case.initial(case.graph.nodes[0].outputs[0]);
         for dispatch in &dispatches {
             run_twin(case, dispatch, &mut expected);

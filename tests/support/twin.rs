@@ -102,12 +102,16 @@ impl Case {
     }
 }
 
-/// The output after every dispatch on the twins, and the kernels in order.
+/// The output after every dispatch on the twins, and the kernels in order. Checks on the way that base offsets mean
+/// the same as bound ranges.
 pub fn run_twins(case: &Case, limits: LowerLimits) -> (Vec<f32>, Vec<KernelId>) {
     let dispatches = case.dispatches(limits);
     let mut output = case.initial(case.graph.nodes[0].outputs[0]);
     for dispatch in &dispatches {
+        let mut shifted = [vec![f32::NAN; 5], output.clone()].concat();
         run_twin(case, dispatch, &mut output);
+        run_twin_shifted(case, dispatch, &mut shifted);
+        assert!(shifted[..5].iter().all(|v| v.is_nan()) && shifted[5..] == output, "{dispatch:?}");
     }
     (output, dispatches.iter().map(|d| d.kernel).collect())
 }
@@ -120,6 +124,21 @@ pub fn run_twin(case: &Case, dispatch: &Dispatch, output: &mut [f32]) {
         panic!("a dispatch writes something")
     };
     (dispatch.kernel.kernel().twin)(&dispatch.params, &slices, &mut output[start_len..start_len + len]);
+}
+
+/// The same with base offsets in place of bound ranges: values stand behind a prefix, the output behind 5 elements.
+fn run_twin_shifted(case: &Case, dispatch: &Dispatch, output: &mut [f32]) {
+    let mut params = dispatch.params.clone();
+    let mut data = Vec::new();
+    for (i, operand) in dispatch.inputs.iter().enumerate() {
+        let prefix = vec![f32::NAN; 3 + i];
+        params[i] = prefix.len() as u32;
+        data.push([prefix, operand_data(case, *operand)].concat());
+    }
+    let Operand::Value { start_len, .. } = dispatch.output else { panic!("a dispatch writes something") };
+    params[data.len()] = 5 + start_len as u32;
+    let slices: Vec<&[f32]> = data.iter().map(Vec::as_slice).collect();
+    (dispatch.kernel.kernel().twin)(&params, &slices, output);
 }
 
 /// The elements that a binding shows.

@@ -9,8 +9,8 @@ pub(super) const DEPTH: usize = 128;
 const ROWS: usize = 4;
 const LANES: usize = 8;
 
-/// `tile[r][c] += sum over k of a[r * a_stride + k] * panel[k][c]`, each element in ascending k. `tile` and `panel`
-/// have [`COLUMNS`] columns; `panel` holds `depth` rows.
+/// `tile[r][c] += sum over k of a[r * a_stride + k] * panel[k][c]`, each element in ascending k. `tile` and
+/// `panel` have [`COLUMNS`] columns; `panel` holds `depth` rows.
 pub(super) fn multiply_add(tile: &mut [f32], a: &[f32], a_stride: usize, panel: &[f32]) {
     let depth = panel.len() / COLUMNS;
     for (block, rows) in tile.chunks_mut(ROWS * COLUMNS).enumerate() {

@@ -24,7 +24,8 @@ pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f3
     }
 }
 
-/// Adds every tap of every input channel to one output plane: channel by channel, tap by tap, as the shader does.
+/// Adds every tap of every input channel to one output plane: channel by channel, tap by tap, as the shader
+/// does.
 pub(super) fn one_channel(p: &ConvParams, image: &[f32], w: &[f32], plane: &mut [f32]) {
     let in_plane = p.input[0] * p.input[1];
     let taps = p.kernel[0] * p.kernel[1];

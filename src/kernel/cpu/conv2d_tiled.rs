@@ -1,4 +1,5 @@
-//! Twin of `shaders/conv2d_tiled.wgsl`: convolution as a matrix product of weight rows and gathered input patches.
+//! Twin of `shaders/conv2d_tiled.wgsl`: convolution as a matrix product of weight rows and gathered input
+//! patches.
 
 use super::block::{COLUMNS, DEPTH, multiply_add};
 use super::conv_params::ConvParams;

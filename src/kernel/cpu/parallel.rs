@@ -5,8 +5,8 @@ use std::num::NonZero;
 /// Work below which starting a thread costs more than it saves, in multiply-adds.
 const WORTH_A_THREAD: usize = 1 << 20;
 
-/// Calls `job(first_row, rows)` on contiguous runs of whole rows of `output`; the last row may be shorter. Runs start
-/// at multiples of `grain` rows. `work` is the number of multiply-adds of the whole output.
+/// Calls `job(first_row, rows)` on contiguous runs of whole rows of `output`; the last row may be shorter.
+/// Runs start at multiples of `grain` rows. `work` is the number of multiply-adds of the whole output.
 pub(super) fn over_rows<F>(output: &mut [f32], row_len: usize, grain: usize, work: usize, job: F)
 where
     F: Fn(usize, &mut [f32]) + Sync,

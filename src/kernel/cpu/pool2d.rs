@@ -2,42 +2,77 @@
 
 use super::parallel::over_rows;
 
+/// The parameter block, read; counts are elements.
+struct Pool {
+    bases: [usize; 2],
+    planes: usize,
+    input: [usize; 2],
+    out: [usize; 2],
+    kernel: [usize; 2],
+    stride: [usize; 2],
+    /// Top and left, then bottom and right.
+    pads: [[usize; 2]; 2],
+    dilation: [usize; 2],
+    /// 0 largest, 1 mean inside the input, 2 mean inside the padded input.
+    kind: u32,
+}
+
 /// The kernel on the CPU.
 pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f32]) {
-    let word = |i: usize| params[i] as usize;
-    let (in_h, in_w, out_h, out_w) = (word(3), word(4), word(5), word(6));
-    let (kernel, stride, dilation) = ([word(7), word(8)], [word(9), word(10)], [word(15), word(16)]);
-    let (pads, kind) = ([word(11), word(12), word(13), word(14)], params[17]);
-    let x = &inputs[0][word(0)..];
-    let y = &mut output[word(1)..][..word(2) * out_h * out_w];
-    let work = y.len() * kernel[0] * kernel[1];
-    over_rows(y, out_h * out_w, 1, work, |first, planes| {
-        for (plane, out) in (first..).zip(planes.chunks_exact_mut(out_h * out_w)) {
-            let image = &x[plane * in_h * in_w..][..in_h * in_w];
+    let pair = |i: usize| [params[i] as usize, params[i + 1] as usize];
+    let p = Pool {
+        bases: pair(0),
+        planes: params[2] as usize,
+        input: pair(3),
+        out: pair(5),
+        kernel: pair(7),
+        stride: pair(9),
+        pads: [pair(11), pair(13)],
+        dilation: pair(15),
+        kind: params[17],
+    };
+    let (in_len, out_len) = (p.input[0] * p.input[1], p.out[0] * p.out[1]);
+    let x = &inputs[0][p.bases[0]..];
+    let y = &mut output[p.bases[1]..][..p.planes * out_len];
+    let work = y.len() * p.kernel[0] * p.kernel[1];
+    over_rows(y, out_len, 1, work, |first, planes| {
+        for (plane, out) in (first..).zip(planes.chunks_exact_mut(out_len)) {
+            let image = &x[plane * in_len..][..in_len];
             for (pixel, y) in out.iter_mut().enumerate() {
-                let at = [pixel / out_w * stride[0], pixel % out_w * stride[1]];
-                let (mut largest, mut sum, mut count) = (f32::MIN, 0.0f32, 0u32);
-                for ky in 0..kernel[0] {
-                    let row = at[0] + ky * dilation[0];
-                    for kx in 0..kernel[1] {
-                        let column = at[1] + kx * dilation[1];
-                        let inside = (pads[0]..pads[0] + in_h).contains(&row)
-                            && (pads[1]..pads[1] + in_w).contains(&column);
-                        if inside {
-                            let value = image[(row - pads[0]) * in_w + (column - pads[1])];
-                            largest = largest.max(value);
-                            sum += value;
-                            count += 1;
-                        } else if kind == 2
-                            && row < pads[0] + in_h + pads[2]
-                            && column < pads[1] + in_w + pads[3]
-                        {
-                            count += 1;
-                        }
-                    }
-                }
-                *y = if kind == 0 { largest } else { sum / count.max(1) as f32 };
+                *y = p.window(image, [pixel / p.out[1], pixel % p.out[1]]);
             }
         }
     });
+}
+
+impl Pool {
+    /// One output element.
+    fn window(&self, image: &[f32], at: [usize; 2]) -> f32 {
+        let (mut largest, mut sum, mut count) = (f32::MIN, 0.0f32, 0u32);
+        for ky in 0..self.kernel[0] {
+            let row = at[0] * self.stride[0] + ky * self.dilation[0];
+            for kx in 0..self.kernel[1] {
+                let column = at[1] * self.stride[1] + kx * self.dilation[1];
+                if self.inside(0, row) && self.inside(1, column) {
+                    let value = image[(row - self.pads[0][0]) * self.input[1] + column - self.pads[0][1]];
+                    largest = largest.max(value);
+                    sum += value;
+                    count += 1;
+                } else if self.kind == 2 && row < self.padded(0) && column < self.padded(1) {
+                    count += 1;
+                }
+            }
+        }
+        if self.kind == 0 { largest } else { sum / count.max(1) as f32 }
+    }
+
+    /// Whether a position, counted from the padded input's corner, lies in the input.
+    fn inside(&self, axis: usize, position: usize) -> bool {
+        position >= self.pads[0][axis] && position - self.pads[0][axis] < self.input[axis]
+    }
+
+    /// Extent of the padded input.
+    fn padded(&self, axis: usize) -> usize {
+        self.pads[0][axis] + self.input[axis] + self.pads[1][axis]
+    }
 }

@@ -12,6 +12,9 @@ const TILE: usize = 64;
 /// Invocations of a workgroup of the other two, and outputs of each.
 const WORKGROUP: usize = 64;
 const OUTPUTS: usize = 4;
+/// Furthest position of a window; below 2^30, so that no sum of a position, an extent and pads leaves 32
+/// bits.
+const FURTHEST: usize = 1 << 29;
 
 /// The sizes of a convolution, checked against each other.
 struct Conv {
@@ -47,7 +50,7 @@ pub(super) fn lower_conv(
     let segments = cx.segments(w, conv.out_channels, row_len)?;
     if segments.len() > 1 && conv.groups > 1 {
         return Err(cx.unsupported(format!(
-            "weights of {} bytes in {} groups, the device binds at most {} and only an ungrouped weight is split",
+            "weights of {} bytes in {} groups, the device binds at most {}; grouped weights are not split",
             conv.out_channels * row_len * 4,
             conv.groups,
             limits.max_binding_bytes
@@ -95,7 +98,7 @@ pub(super) fn image_dims(cx: &Lowering, shape: &[usize], role: &str) -> Result<[
     }
 }
 
-/// Refuses windows that cannot slide, or whose positions leave 31 bits.
+/// Refuses windows that cannot slide, or reach too far.
 pub(super) fn check_window(cx: &Lowering, window: &Window, out: [usize; 2]) -> Result<(), LowerError> {
     for (axis, out) in out.into_iter().enumerate() {
         let (kernel, stride, dilation) = (window.kernel[axis], window.strides[axis], window.dilations[axis]);
@@ -105,8 +108,8 @@ pub(super) fn check_window(cx: &Lowering, window: &Window, out: [usize; 2]) -> R
         let last = (out.max(1) - 1).checked_mul(stride);
         let reach = last.and_then(|l| (kernel - 1).checked_mul(dilation)?.checked_add(l));
         let furthest = reach.map_or(usize::MAX, |r| r.max(window.pads[axis]).max(window.pads[axis + 2]));
-        if furthest > i32::MAX as usize {
-            return Err(cx.unsupported(format!("window reaches {furthest}, beyond {}", i32::MAX)));
+        if furthest > FURTHEST {
+            return Err(cx.unsupported(format!("window reaches position {furthest}, beyond {FURTHEST}")));
         }
     }
     Ok(())
@@ -128,7 +131,7 @@ impl Conv {
             && bias_len.is_none_or(|len| len == out_channels);
         if !fits {
             return Err(cx.unsupported(format!(
-                "input {x:?}, weight {w:?}, bias {bias_len:?}, output {y:?}, kernel {:?}, {groups} groups do not fit",
+                "input {x:?}, weight {w:?}, bias {bias_len:?}, output {y:?}, kernel {:?}, {groups} groups: no fit",
                 window.kernel
             )));
         }

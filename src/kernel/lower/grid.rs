@@ -58,8 +58,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The whole value, which no kernel splits: refuses a constant over the binding limit. (Values computed at run time
-    /// are the planner's to check.)
+    /// The whole value, which no kernel splits: refuses a constant over the binding limit. (Values computed
+    /// at run time are the planner's to check.)
     pub(super) fn unsplit(&self, id: ValueId) -> Result<Operand, LowerError> {
         let (value, most) = (self.graph.get(id), self.limits.max_binding_bytes);
         if value.constant.is_some() && value.size_bytes() > most {
@@ -97,15 +97,15 @@ impl<'a> Lowering<'a> {
         Ok(out)
     }
 
-    /// `count` workgroups folded into x and another dimension: the kernel computes its index from both and stops past
-    /// the end. Returns the counts of the two.
+    /// `count` workgroups folded into x and another dimension: the kernel computes its index from both and
+    /// stops past the end. Returns the counts of the two.
     pub(super) fn fold(&self, count: usize) -> [usize; 2] {
         let x = count.clamp(1, (self.limits.max_workgroups as usize).max(1));
         [x, count.div_ceil(x).max(1)]
     }
 
-    /// Row segments `(first, rows)` of a stored matrix, each within the binding limit and starting at a multiple of
-    /// 64 elements (256 bytes); one segment where the whole fits or where the rows are empty.
+    /// Row segments `(first, rows)` of a stored matrix, each within the binding limit and starting at a
+    /// multiple of 64 elements (256 bytes); one segment where the whole fits or where the rows are empty.
     pub(super) fn segments(
         &self,
         id: ValueId,

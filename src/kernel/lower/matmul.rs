@@ -118,7 +118,8 @@ impl Product {
             [batch @ .., k, n] => (batch, *k, *n),
         };
         let batch = broadcast(a_dims, b_dims).filter(|_| a_k == k).ok_or_else(|| misfit(cx, a, b, y))?;
-        if batch.iter().product::<usize>() * m * n != cx.graph.get(y).len() {
+        let y_len = batch.iter().chain([&m, &n]).try_fold(1usize, |len, dim| len.checked_mul(*dim));
+        if y_len != Some(cx.graph.get(y).len()) {
             return Err(misfit(cx, a, b, y));
         }
         let a_batch = batch_strides(a_dims, batch.len(), m * k);
@@ -148,7 +149,8 @@ impl Product {
         })
     }
 
-    /// How an operand's rows are dealt to dispatches; more than one part only where a constant exceeds the limit.
+    /// How an operand's rows are dealt to dispatches; more than one part only where a constant exceeds the
+    /// limit.
     fn parts(&self, cx: &Lowering, id: ValueId, is_a: bool) -> Result<Vec<Part>, LowerError> {
         let value = cx.graph.get(id);
         if value.size_bytes() <= cx.limits.max_binding_bytes || value.constant.is_none() {
@@ -219,7 +221,7 @@ impl Product {
         let parts = if k_fast { 16 } else { 4 };
         let batches: usize = self.batch.iter().product();
         let workgroups = if matvec {
-            let [x, y] = cx.fold(n.div_ceil(WORKGROUP / parts));
+            let [x, y] = cx.fold(n.div_ceil(WORKGROUP / parts * if m == 1 { 4 } else { 1 }));
             cx.workgroups([x, y, batches])?
         } else {
             cx.workgroups([n.div_ceil(TILE), m.div_ceil(TILE), batches])?
