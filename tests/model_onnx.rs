@@ -184,7 +184,7 @@ fn clip_bounds_are_attributes_then_inputs() {
 #[test]
 fn slices() {
     // Starts, ends, axes, steps and the output of a 5 x 7 input, from ONNX Runtime 1.32.
-    let table: [([i64; 4], [i64; 2], [i64; 2], [usize; 2]); 6] = [
+    let table = [
         ([-1, i64::MIN, 0, -1], [4, 0], [-1, 1], [5, 7]),
         ([-9, i64::MIN, 0, -1], [0, 0], [1, 1], [1, 7]),
         ([4, 0, 0, -3], [4, 0], [-3, 1], [2, 7]),
@@ -241,6 +241,8 @@ fn pads() {
     assert_eq!(only(18, &[2, 3], axes, initializers), (due, vec![2, 5]));
     let reflect = x_to_y("Pad").ints("pads", &[0, 3, 0, 0]).string("mode", "reflect");
     assert!(fault(single(10, &[2, 3], reflect, vec![])).contains("3 elements"));
+    let cropped = x_to_y("Pad").ints("pads", &[-3, 0, 0, 0]);
+    assert!(fault(single(10, &[2, 3], cropped, vec![])).contains("-3"));
 }
 
 #[test]
@@ -499,6 +501,11 @@ fn a_short_file_cannot_ask_for_much() {
         .output("y");
     assert!(fault(range).contains("more than"));
     assert!(fault(single(13, &[1 << 30, 1 << 30], x_to_y("Relu"), vec![])).contains("'x'"));
+    // Empty tensors do not excuse the other dimensions.
+    assert!(fault(single(13, &[0, i64::MAX, 4], x_to_y("Flatten"), vec![])).contains("'x'"));
+    let hidden = node("Reshape", &["x", "s"], &["y"]).int("allowzero", 1);
+    let target = ints("s", &[3], &[0, 1 << 62, 1 << 62]);
+    assert!(fault(single(14, &[0], hidden, vec![target])).contains("more than"));
 }
 
 #[test]

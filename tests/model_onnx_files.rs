@@ -29,7 +29,8 @@ fn import(path: &Path) -> Result<Graph, ModelError> {
     load(path, &ImportOptions::default())
 }
 
-/// What every imported graph promises: it checks, names are unique, and its output is as long as the expected file.
+/// What every imported graph promises: it checks, names are unique, and its output is as long as the
+/// expected file.
 fn sound(graph: &Graph, expected: Option<&Path>) {
     graph.check().unwrap();
     let mut names: Vec<&str> = graph.values.iter().map(|v| v.name.as_str()).collect();
@@ -59,8 +60,8 @@ fn models_of_the_repository() {
     assert_eq!(summary(&records(&se)), (53, 1_279_688, 196_672));
 }
 
-/// Published records (../shared/data/networks_summary.csv) hold what a run of the file as stored produces; the
-/// import drops masks of Dropout and what depends on constants alone.
+/// Published records (../shared/data/networks_summary.csv) hold what a run of the file as stored
+/// produces; the import drops masks of Dropout and what depends on constants alone.
 #[test]
 fn light_models_have_the_published_records() {
     let Some(folder) = shared() else { return };

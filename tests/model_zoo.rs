@@ -51,8 +51,8 @@ fn weights_are_the_same_every_time() {
     }
 }
 
-/// Activations neither die nor blow up, and the answer depends on the picture: root mean square, share of elements cut
-/// at 6 and share at 0 of every layer.
+/// Activations neither die nor blow up, and the answer depends on the picture: root mean square, share
+/// of elements cut at 6 and share at 0 of every layer.
 #[test]
 fn activations_stay_in_range() {
     for name in zoo::names() {

@@ -28,8 +28,8 @@ pub(super) fn build() -> Graph {
         channels,
         depthwise,
         relu6: true,
-        // A rectifier keeps half of the mean square, so 2 would hold it level (He et al., arXiv 1502.01852); zero
-        // padding and what ReLU6 cuts cost a little in each of 27 layers (measured).
+        // A rectifier keeps half of the mean square, so 2 would hold it level (He et al., arXiv
+        // 1502.01852); zero padding and what ReLU6 cuts cost a little in each of 27 layers (measured).
         gain: 2.2,
     };
     let mut x = b.conv("conv", input, relu6(3, 2, 32, false));
