@@ -15,16 +15,6 @@ pub struct UnknownOperator {
     pub version: Option<i64>,
 }
 
-impl std::fmt::Display for UnknownOperator {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let domain = if self.domain.is_empty() { "ai.onnx" } else { &self.domain };
-        match self.version {
-            Some(version) => write!(f, "{} ({domain} opset {version}) at '{}'", self.op, self.node),
-            None => write!(f, "{} ({domain}, opset not imported) at '{}'", self.op, self.node),
-        }
-    }
-}
-
 /// A model that cannot be imported, or a tensor file that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -46,7 +36,7 @@ pub enum ModelError {
         what: String,
     },
     /// Operators that sublet does not have; every one in the model is listed.
-    #[error("{file}: {} unsupported operator{}: {}", .operators.len(), if .operators.len() == 1 { "" } else { "s" }, list(.operators))]
+    #[error("{file}: operators that sublet does not have: {}", list(.operators))]
     UnknownOperators {
         /// The file, or the name given with the bytes.
         file: String,
@@ -93,7 +83,18 @@ pub enum ModelError {
     Graph(#[from] GraphError),
 }
 
-/// The first operators in full, all types with their counts, so that one line tells what is missing.
+/// Operators by type, each with all of its nodes, in the order of first appearance.
 fn list(operators: &[UnknownOperator]) -> String {
-    operators.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
+    for operator in operators {
+        let domain = if operator.domain.is_empty() { "ai.onnx" } else { &operator.domain };
+        let version = operator.version.map_or("not imported".into(), |v| v.to_string());
+        let kind = format!("{} ({domain} opset {version})", operator.op);
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, nodes)) => nodes.push(&operator.node),
+            None => kinds.push((kind, vec![&operator.node])),
+        }
+    }
+    let line = |(kind, nodes): &(String, Vec<&str>)| format!("{kind} at '{}'", nodes.join("', '"));
+    kinds.iter().map(line).collect::<Vec<_>>().join("; ")
 }

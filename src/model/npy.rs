@@ -20,8 +20,8 @@ pub struct Array {
 /// Reads a file of float32, or of int64, int32 or bool where every element is exact in float32.
 ///
 /// # Errors
-/// Names the file and what is wrong: unreadable, not `.npy`, cut short, another element type, Fortran order, an
-/// integer that float32 cannot hold.
+/// Names the file and what is wrong: unreadable, not `.npy`, cut short, another element type, Fortran
+/// order, an integer that float32 cannot hold.
 pub fn read(path: &Path) -> Result<Array, ModelError> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|source| ModelError::Io { path: name.clone(), source })?;

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub mod cases;
+pub mod forward;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod graphs;

@@ -26,17 +26,17 @@ impl std::fmt::Display for Dim {
 }
 
 /// An input with every dimension known.
-pub(super) struct Input {
-    pub name: String,
+pub(super) struct Input<'m> {
+    pub name: &'m str,
     pub shape: Vec<usize>,
 }
 
-struct Declared {
-    name: String,
+struct Declared<'m> {
+    name: &'m str,
     dims: Option<Vec<Dim>>,
 }
 
-impl Declared {
+impl Declared<'_> {
     fn text(&self) -> String {
         match &self.dims {
             Some(dims) => format!("[{}]", dims.iter().map(Dim::to_string).collect::<Vec<_>>().join(", ")),
@@ -49,19 +49,20 @@ impl Declared {
 ///
 /// # Errors
 /// An open dimension without an option, an option that does not fit, an input that is not a float32 tensor.
-pub(super) fn resolve(
+pub(super) fn resolve<'m>(
     model: &ModelProto,
-    graph: &GraphProto,
+    graph: &'m GraphProto,
     options: &ImportOptions,
-) -> Result<Vec<Input>, ModelError> {
+) -> Result<Vec<Input<'m>>, ModelError> {
     let constants: BTreeSet<&str> = graph.initializer.iter().filter_map(|t| t.name.as_deref()).collect();
     let free = |i: &&ValueInfoProto| !constants.contains(i.name.as_deref().unwrap_or_default());
-    let declared: Vec<Declared> = graph.input.iter().filter(free).map(declare).collect::<Result<_, _>>()?;
+    let declared: Vec<Declared<'m>> =
+        graph.input.iter().filter(free).map(declare).collect::<Result<_, _>>()?;
     check_option_names(&declared, options)?;
 
     let mut named = options.dims.clone();
     for input in &declared {
-        if let Some(shape) = options.shapes.get(&input.name) {
+        if let Some(shape) = options.shapes.get(input.name) {
             bind(input, shape, &mut named)?;
         }
     }
@@ -69,7 +70,7 @@ pub(super) fn resolve(
     declared
         .iter()
         .map(|input| {
-            let shape = match (options.shapes.get(&input.name), &assumed) {
+            let shape = match (options.shapes.get(input.name), &assumed) {
                 (Some(shape), _) => shape.clone(),
                 (None, Some(shape)) if options.dims.is_empty() => {
                     log::info!("input '{}' {}: taken as {shape:?}", input.name, input.text());
@@ -78,16 +79,16 @@ pub(super) fn resolve(
                 _ => from_declaration(input, &named)?,
             };
             match tensor::checked_len(&shape, tensor::MAX_LEN) {
-                Ok(_) => Ok(Input { name: input.name.clone(), shape }),
-                Err(what) => Err(ModelError::Tensor { tensor: input.name.clone(), what }),
+                Ok(_) => Ok(Input { name: input.name, shape }),
+                Err(what) => Err(ModelError::Tensor { tensor: input.name.to_string(), what }),
             }
         })
         .collect()
 }
 
-fn declare(info: &ValueInfoProto) -> Result<Declared, ModelError> {
-    let name = info.name.clone().unwrap_or_default();
-    let fault = |what: String| ModelError::Tensor { tensor: name.clone(), what };
+fn declare(info: &ValueInfoProto) -> Result<Declared<'_>, ModelError> {
+    let name = info.name.as_deref().unwrap_or_default();
+    let fault = |what: String| ModelError::Tensor { tensor: name.to_string(), what };
     if name.is_empty() {
         return Err(fault("a graph input has no name".into()));
     }
@@ -98,7 +99,7 @@ fn declare(info: &ValueInfoProto) -> Result<Declared, ModelError> {
         return Err(ModelError::Graph(GraphError::RuntimeType {
             node: "graph inputs".into(),
             op: "Input",
-            tensor: name,
+            tensor: name.to_string(),
             dtype,
         }));
     }
@@ -114,8 +115,8 @@ fn declare(info: &ValueInfoProto) -> Result<Declared, ModelError> {
 }
 
 fn check_option_names(declared: &[Declared], options: &ImportOptions) -> Result<(), ModelError> {
-    if let Some(name) = options.shapes.keys().find(|name| declared.iter().all(|d| &d.name != *name)) {
-        let known: Vec<&str> = declared.iter().map(|d| d.name.as_str()).collect();
+    if let Some(name) = options.shapes.keys().find(|name| declared.iter().all(|d| d.name != name.as_str())) {
+        let known: Vec<&str> = declared.iter().map(|d| d.name).collect();
         return Err(ModelError::Option(format!(
             "--shape {name}=..: the model has no such input; its inputs are {}",
             known.join(", ")
@@ -188,7 +189,7 @@ fn from_declaration(input: &Declared, named: &BTreeMap<String, usize>) -> Result
                 _ => "unnamed".into(),
             };
             Err(ModelError::OpenDimension {
-                input: input.name.clone(),
+                input: input.name.to_string(),
                 axis,
                 dimension,
                 declared: input.text(),
@@ -200,9 +201,9 @@ fn from_declaration(input: &Declared, named: &BTreeMap<String, usize>) -> Result
 
 /// Input sizes that a published model is made for but its file does not carry.
 ///
-/// PP-OCR mobile v2.0's text direction classifier declares `x [-1, 3, ?, ?]`, and its global pooling accepts any
-/// size; PaddleOCR feeds it 3 x 48 x 192 (`cls_image_shape` of its tools). It is known by its producer and by the
-/// names and shapes of its one input and one output.
+/// PP-OCR mobile v2.0's text direction classifier declares `x [-1, 3, ?, ?]`, and its global pooling
+/// accepts any size; PaddleOCR feeds it 3 x 48 x 192 (`cls_image_shape` of its tools). It is known by
+/// its producer and by the names and shapes of its one input and one output.
 fn known_model(model: &ModelProto, graph: &GraphProto, declared: &[Declared]) -> Option<Vec<usize>> {
     let paddle = model.producer_name.as_deref() == Some("PaddlePaddle");
     let [input] = declared else { return None };
@@ -210,7 +211,7 @@ fn known_model(model: &ModelProto, graph: &GraphProto, declared: &[Declared]) ->
     let dims = input.dims.as_deref()?;
     let [Dim::Open(None), Dim::Fixed(3), Dim::Open(None), Dim::Open(None)] = dims else { return None };
     let classes = output.r#type.as_ref()?.tensor_type.as_ref()?.shape.as_ref()?.dim.last()?.dim_value;
-    let names = (input.name.as_str(), output.name.as_deref());
+    let names = (input.name, output.name.as_deref());
     let classifier = names == ("x", Some("save_infer_model/scale_0.tmp_1")) && classes == Some(2);
     (paddle && classifier).then(|| vec![1, 3, 48, 192])
 }

@@ -1,8 +1,9 @@
 //! ONNX files to graphs.
 //!
-//! [`load`] checks the bytes, decodes them with `rten-onnx`, fixes the shapes of the inputs, and then visits the
-//! nodes in order: what depends on constants alone is computed at once ([`fold`]), the rest becomes nodes of the
-//! graph with shapes known and attributes resolved ([`ops`]). Operator sets 7 and later of the standard domain.
+//! [`load`] checks the bytes, decodes them with `rten-onnx`, fixes the shapes of the inputs, and then
+//! visits the nodes in order: what depends on constants alone is computed at once ([`fold`]), the rest
+//! becomes nodes of the graph with shapes known and attributes resolved ([`ops`]). Operator sets 7 and
+//! later of the standard domain.
 
 mod attributes;
 mod fold;
@@ -12,6 +13,7 @@ mod ops;
 mod order;
 mod prune;
 mod shape;
+mod site;
 mod tensor;
 mod wire;
 
@@ -36,8 +38,9 @@ pub struct ImportOptions {
 /// dimension must be in `options`.
 ///
 /// # Errors
-/// Names the file, node, tensor or input that is at fault: unreadable or cut-short files, operators that sublet
-/// does not have (all of them), open dimensions, shapes that do not agree, run-time tensors other than float32.
+/// Names the file, node, tensor or input that is at fault: unreadable or cut-short files, operators
+/// that sublet does not have (all of them), open dimensions, shapes that do not agree, run-time tensors
+/// other than float32.
 pub fn load(path: &Path, options: &ImportOptions) -> Result<Graph, ModelError> {
     let file = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|source| ModelError::Io { path: file.clone(), source })?;

@@ -1,4 +1,5 @@
-//! Order and names: every name is written once, every read name is written before, unknown operators are listed.
+//! Order and names: every name is written once, every read name is written before, unknown operators
+//! are listed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -61,18 +62,18 @@ pub(super) fn check_operators(model: &ModelProto, graph: &GraphProto, file: &str
     }
 }
 
-/// Indices of the nodes in an order in which writers come before readers: the model's own where it is one already,
-/// else the next ready node with the lowest index.
+/// Indices of the nodes in an order in which writers come before readers: the model's own where it is
+/// one already, else the next ready node with the lowest index.
 ///
 /// # Errors
 /// A name written twice, a name nobody writes, a cycle.
-pub(super) fn schedule(graph: &GraphProto, inputs: &[Input]) -> Result<Vec<usize>, ModelError> {
+pub(super) fn schedule(graph: &GraphProto, inputs: &[Input<'_>]) -> Result<Vec<usize>, ModelError> {
     let fault = |index: usize, what: String| ModelError::Node {
         node: label(&graph.node[index]),
         op: graph.node[index].op_type.clone().unwrap_or_default(),
         what,
     };
-    let mut sources: BTreeSet<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
+    let mut sources: BTreeSet<&str> = inputs.iter().map(|i| i.name).collect();
     sources.extend(graph.initializer.iter().filter_map(|t| t.name.as_deref()));
     let mut writers: HashMap<&str, usize> = HashMap::new();
     for (index, node) in graph.node.iter().enumerate() {

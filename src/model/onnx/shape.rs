@@ -94,7 +94,8 @@ pub(super) fn reshape(from: &[usize], target: &[i64], allow_zero: bool) -> Resul
 
 /// One dimension of a Slice: start index and number of elements.
 ///
-/// The rule of the operator: negative indices count from the end, then both are clamped to where a step can go.
+/// The rule of the operator: negative indices count from the end, then both are clamped to where a step
+/// can go.
 pub(super) fn slice(dim: usize, start: i64, end: i64, step: i64) -> (i64, usize) {
     if dim == 0 {
         return (0, 0);

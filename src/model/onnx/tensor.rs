@@ -56,16 +56,17 @@ impl Tensor {
     }
 }
 
-/// Number of elements.
+/// Number of elements. A dimension of 0 counts as 1 against the limit, so that the product of any of
+/// the dimensions fits too.
 ///
 /// # Errors
 /// The product is over `limit`.
 pub(super) fn checked_len(shape: &[usize], limit: usize) -> Result<usize, String> {
-    shape
-        .iter()
-        .try_fold(1usize, |n, d| n.checked_mul(*d))
-        .filter(|n| *n <= limit)
-        .ok_or_else(|| format!("shape {shape:?} has more than {limit} elements"))
+    let bound = shape.iter().try_fold(1usize, |n, d| n.checked_mul((*d).max(1))).filter(|n| *n <= limit);
+    match bound {
+        Some(_) => Ok(shape.iter().product()),
+        None => Err(format!("shape {shape:?} has more than {limit} elements")),
+    }
 }
 
 /// An empty vector with room for `len` elements.
@@ -80,7 +81,8 @@ pub(super) fn room<T>(len: usize) -> Result<Vec<T>, String> {
     }
 }
 
-/// The element type of the file as the graph floor knows it; unsigned and 16-bit integers are widened to int64.
+/// The element type of the file as the graph floor knows it; unsigned and 16-bit integers are widened
+/// to int64.
 ///
 /// # Errors
 /// A type that is neither a number of 8 to 64 bits nor bool.
@@ -103,8 +105,8 @@ pub(super) fn dtype(data_type: Option<DataType>) -> Result<DType, String> {
 /// Decodes an initializer or the tensor of an attribute.
 ///
 /// # Errors
-/// The element type is not supported, the data lies in another file, or there is more or less of it than the shape
-/// demands.
+/// The element type is not supported, the data lies in another file, or there is more or less of it
+/// than the shape demands.
 pub(super) fn decode(proto: &TensorProto) -> Result<Tensor, String> {
     if proto.data_location == Some(DataLocation::EXTERNAL) {
         let key = |k: &str| proto.external_data.iter().find(|e| e.key.as_deref() == Some(k));

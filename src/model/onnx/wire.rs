@@ -1,7 +1,8 @@
 //! Walks the protobuf bytes of a model before they are decoded.
 //!
-//! The decoder allocates what a length field says and adds lengths to positions; a file that lies would make it
-//! abort. Here every length is held against the bytes that are really there, so that decoding cannot run past them.
+//! The decoder allocates what a length field says and adds lengths to positions; a file that lies would
+//! make it abort. Here every length is held against the bytes that are really there, so that decoding
+//! cannot run past them.
 
 /// Nested messages deeper than this are refused; a graph inside an attribute costs three levels.
 const MAX_DEPTH: usize = 48;

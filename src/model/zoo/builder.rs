@@ -21,6 +21,9 @@ impl SplitMix64 {
     }
 }
 
+/// Gain of the last layer: logits spread so far that the softmax prefers some classes clearly.
+pub(super) const LOGITS_GAIN: f32 = 8.0;
+
 /// How a convolution is laid out.
 pub(super) struct Conv {
     pub kernel: usize,

@@ -1,6 +1,6 @@
 //! MobileNet v2, width 1.0, 224 x 224 (arXiv 1801.04381, table 2), 1,001 classes.
 
-use super::builder::{Builder, Conv};
+use super::builder::{Builder, Conv, LOGITS_GAIN};
 use crate::graph::Graph;
 
 /// Expansion, output channels, repeats and stride of the first repeat.
@@ -49,6 +49,6 @@ pub(super) fn build() -> Graph {
     }
     x = b.conv("conv_last", x, relu6(1, 1, 1280, false));
     x = b.global_average("pool", x);
-    x = b.conv("logits", x, linear(1001, 1.0));
+    x = b.conv("logits", x, linear(1001, LOGITS_GAIN));
     b.finish(x)
 }

@@ -1,8 +1,8 @@
 //! Networks that sublet carries: published shapes, weights from a fixed seed.
 //!
 //! The structure is that of the papers' tables (as the TFLite planner sees them, arXiv 2001.03288): batch
-//! normalisation folded into the convolutions, activations fused, one tensor a layer. The weights are random; the
-//! networks compute a fixed function that is good for nothing but checking memory.
+//! normalisation folded into the convolutions, activations fused, one tensor a layer. The weights are
+//! random; the networks compute a fixed function that is good for nothing but checking memory.
 
 mod builder;
 mod mobilenet_v1;

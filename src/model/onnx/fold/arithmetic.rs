@@ -280,26 +280,26 @@ pub(in crate::model::onnx) fn range(
     limit: &Tensor,
     delta: &Tensor,
 ) -> Result<Tensor, String> {
-    if let (Some([start]), Some([limit]), Some([delta])) =
+    if let (Some([first]), Some([limit]), Some([delta])) =
         (start.i64_data(), limit.i64_data(), delta.i64_data())
     {
         if *delta == 0 {
             return Err("delta is 0".into());
         }
-        let span = i128::from(*limit) - i128::from(*start);
+        let span = i128::from(*limit) - i128::from(*first);
         let len = ceil_div(span, i128::from(*delta)).max(0);
         if len > MAX_CONSTANT_LEN as i128 {
-            return Err(format!("{start}..{limit} by {delta} has more than {MAX_CONSTANT_LEN} elements"));
+            return Err(format!("{first}..{limit} by {delta} has more than {MAX_CONSTANT_LEN} elements"));
         }
         let len = len as usize;
         let mut data = room(len)?;
-        data.extend((0..len as i64).map(|i| start.wrapping_add(i.wrapping_mul(*delta))));
-        return Ok(Tensor::ints(vec![len], data));
+        data.extend((0..len as i64).map(|i| first.wrapping_add(i.wrapping_mul(*delta))));
+        return Ok(Tensor::constant(start.dtype, vec![len], Constant::I64(Arc::new(data))));
     }
     match (start.f32_data(), limit.f32_data(), delta.f32_data()) {
         (Some([start]), Some([limit]), Some([delta])) => {
             let len = ((f64::from(*limit) - f64::from(*start)) / f64::from(*delta)).ceil().max(0.0);
-            if len.is_nan() || len > MAX_CONSTANT_LEN as f64 {
+            if *delta == 0.0 || len > MAX_CONSTANT_LEN as f64 {
                 return Err(format!("{start}..{limit} by {delta} has more than {MAX_CONSTANT_LEN} elements"));
             }
             let mut data = room(len as usize)?;

@@ -1,7 +1,8 @@
 //! What is computed at import: arithmetic and data movement on constants.
 //!
-//! Results equal those of ONNX Runtime bit for bit where both are exact (integers, float32 sums, products, casts).
-//! Large weights are made this way, so operands are changed in place where nobody else holds them.
+//! Results equal those of ONNX Runtime bit for bit where both are exact (integers, float32 sums,
+//! products, casts). Large weights are made this way, so operands are changed in place where nobody
+//! else holds them.
 
 mod arithmetic;
 mod layout;

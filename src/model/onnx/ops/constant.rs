@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::must_fold;
 use crate::graph::{Constant, DType, Op};
-use crate::model::onnx::importer::{Fault, Site};
+use crate::model::onnx::site::{Fault, Site};
 use crate::model::onnx::tensor::{self, MAX_CONSTANT_LEN, Tensor, checked_len, room};
 use crate::model::onnx::{fold, shape as shapes};
 

@@ -2,7 +2,7 @@
 
 use super::must_fold;
 use crate::graph::{BinaryOp, Op, UnaryOp};
-use crate::model::onnx::importer::{Fault, Site};
+use crate::model::onnx::site::{Fault, Site};
 use crate::model::onnx::{fold, shape as shapes};
 
 /// Functions of one tensor that exist at run time.

@@ -1,12 +1,13 @@
 //! Operators that move elements without changing them.
 
 use crate::graph::{Op, PadMode};
-use crate::model::onnx::importer::{Fault, Site};
+use crate::model::onnx::site::{Fault, Site};
 use crate::model::onnx::tensor::{MAX_LEN, checked_len};
 use crate::model::onnx::{fold, shape as shapes};
 
 /// The same elements under another shape: free for a constant, a copy at run time.
 fn reshaped(site: &mut Site, dims: Vec<usize>) -> Result<(), Fault> {
+    checked_len(&dims, MAX_LEN)?;
     if site.input(0)?.data.is_none() {
         return site.emit(Op::Copy, &[0], dims);
     }
@@ -285,17 +286,18 @@ pub(super) fn pad(site: &mut Site) -> Result<(), Fault> {
     for (i, d) in axes.iter().copied().enumerate() {
         let (low, high) = (pads[i], pads[i + axes.len()]);
         let size = dims[d] as i64;
-        let most = match mode {
-            PadMode::Reflect => size - 1,
-            PadMode::Edge if size == 0 => 0,
-            _ => MAX_LEN as i64,
+        let (least, most) = match mode {
+            PadMode::Constant(_) => (-size, MAX_LEN as i64),
+            PadMode::Reflect => (0, (size - 1).max(0)),
+            PadMode::Edge => (0, if size == 0 { 0 } else { MAX_LEN as i64 }),
         };
-        if low.max(high) > most.max(0) {
-            return Err(format!("pads {low} and {high} of dimension {d}, which has {size} elements").into());
+        if low.min(high) < least || low.max(high) > most || size + low + high < 0 {
+            return Err(format!(
+                "pads {low} and {high} of dimension {d}: {least}..={most} each, {size} elements in all"
+            )
+            .into());
         }
-        let padded =
-            size.checked_add(low).and_then(|n| n.checked_add(high)).and_then(|n| usize::try_from(n).ok());
-        out[d] = padded.ok_or_else(|| format!("pads {low} and {high} remove more than dimension {d} has"))?;
+        out[d] = (size + low + high) as usize;
         before[d] = low;
     }
     checked_len(&out, MAX_LEN)?;

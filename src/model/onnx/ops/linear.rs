@@ -1,8 +1,8 @@
 //! Matrix products.
 
 use crate::graph::Op;
-use crate::model::onnx::importer::{Fault, Site};
 use crate::model::onnx::shape as shapes;
+use crate::model::onnx::site::{Fault, Site};
 
 /// `numpy.matmul`: a 1-D operand gets a dimension of 1 that the result drops again.
 pub(super) fn matmul(site: &mut Site) -> Result<(), Fault> {

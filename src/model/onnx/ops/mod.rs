@@ -1,4 +1,5 @@
-//! The operators, by family: each handler folds, or appends a node with its shape known and attributes resolved.
+//! The operators, by family: each handler folds, or appends a node with its shape known and attributes
+//! resolved.
 
 mod constant;
 mod elementwise;
@@ -7,7 +8,7 @@ mod linear;
 mod norm;
 mod window;
 
-use super::importer::{Fault, Site};
+use super::site::{Fault, Site};
 
 /// Imports one node.
 pub(super) type Handler = fn(&mut Site) -> Result<(), Fault>;

@@ -1,8 +1,8 @@
 //! Normalisations and means.
 
 use crate::graph::Op;
-use crate::model::onnx::importer::{Fault, Site};
 use crate::model::onnx::shape as shapes;
+use crate::model::onnx::site::{Fault, Site};
 
 pub(super) fn batch_normalization(site: &mut Site) -> Result<(), Fault> {
     let attributes = site.attributes();
@@ -46,15 +46,12 @@ pub(super) fn lrn(site: &mut Site) -> Result<(), Fault> {
     site.emit(op, &[0], dims)
 }
 
-/// Before operator set 13 the input is seen as a matrix: all dimensions from `axis` on are normalised together.
+/// Before operator set 13 the input is seen as a matrix: all dimensions from `axis` on are normalised
+/// together.
 pub(super) fn softmax(site: &mut Site) -> Result<(), Fault> {
     let dims = site.shape(0)?;
     let matrix = site.opset() < 13;
     let given = site.attributes().int("axis")?.unwrap_or(if matrix { 1 } else { -1 });
-    if matrix && given == dims.len() as i64 {
-        // Rows of one element each: what a 1-D input with the default axis means.
-        return site.emit(Op::Softmax { first_axis: dims.len(), last_axis: dims.len() }, &[0], dims);
-    }
     let first_axis = shapes::axis(given, dims.len())?;
     let last_axis = if matrix { dims.len() } else { first_axis + 1 };
     site.emit(Op::Softmax { first_axis, last_axis }, &[0], dims)

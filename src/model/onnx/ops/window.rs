@@ -2,7 +2,7 @@
 
 use crate::graph::{Op, PoolKind, Window};
 use crate::model::onnx::attributes::Attributes;
-use crate::model::onnx::importer::{Fault, Site};
+use crate::model::onnx::site::{Fault, Site};
 
 /// A window over one or two spatial dimensions, and how many positions it has along each.
 struct Resolved {
@@ -129,8 +129,8 @@ pub(super) fn conv(site: &mut Site) -> Result<(), Fault> {
     {
         return Err(format!("kernel_shape is {stated:?}, the weights hold {kernel:?}").into());
     }
-    if kernel.contains(&0) {
-        return Err(format!("the weights {weights:?} hold an empty kernel").into());
+    if kernel.iter().any(|k| !(1..MAX_ATTRIBUTE as usize).contains(k)) {
+        return Err(format!("kernel {kernel:?}; from 1 to 2^31 on a side is supported").into());
     }
     let mut inputs = vec![0, 1];
     if let Some(bias) = site.optional(2) {
