@@ -9,6 +9,8 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "gpu")]
 pub mod device;
 #[cfg(feature = "gpu")]

@@ -37,8 +37,9 @@ impl Packed {
 
 /// Spreads blocks over arenas of at most `limit_bytes`, near the plan that `offsets` are for one large arena.
 ///
-/// Several orders are tried, then one is varied: a block that comes earlier gets a better place. The steps of that
-/// search are counted, not timed, and its random numbers have a fixed seed, so the result is the same everywhere.
+/// Several orders are tried, then one is varied: a block that comes earlier gets a better place. The steps
+/// of that search are counted, not timed, and its random numbers have a fixed seed, so the result is the
+/// same everywhere.
 pub(crate) fn split_best(blocks: &[Block], offsets: &[u64], limit_bytes: u64, bound_bytes: u64) -> Packed {
     let orders = [by_offset(blocks, offsets), by_size(blocks), by_breadth(blocks), in_order(blocks)];
     let (mut best, mut order, mut limit) = (split(blocks, &orders[0], limit_bytes), &orders[0], limit_bytes);
@@ -53,8 +54,8 @@ pub(crate) fn split_best(blocks: &[Block], offsets: &[u64], limit_bytes: u64, bo
     vary(blocks, order.clone(), limit, bound_bytes, best)
 }
 
-/// Limits below the real one that may leave less unused: heights at which the single arena's fullest step can be cut
-/// without cutting a block, and even fractions.
+/// Limits below the real one that may leave less unused: heights at which the single arena's fullest step
+/// can be cut without cutting a block, and even fractions.
 fn lower_limits(blocks: &[Block], offsets: &[u64], limit_bytes: u64) -> Vec<u64> {
     let needed = blocks.iter().map(|b| b.size_bytes + b.pin.unwrap_or(0)).max().unwrap_or(0);
     let useful = |limit: &u64| (needed..limit_bytes).contains(limit);
@@ -105,10 +106,11 @@ fn vary(
     best
 }
 
-/// Deals blocks out in that order; pinned ones lie in the first arena. Every block, with its pin, fits `limit_bytes`.
+/// Deals blocks out in that order; pinned ones lie in the first arena. Every block, with its pin, fits
+/// `limit_bytes`.
 ///
-/// A block goes where no arena has to grow, into the smallest gap; else where the growth is least; a new arena is
-/// opened only where no arena can hold it under the limit.
+/// A block goes where no arena has to grow, into the smallest gap; else where the growth is least; a new
+/// arena is opened only where no arena can hold it under the limit.
 fn split(blocks: &[Block], order: &[usize], limit_bytes: u64) -> Packed {
     let mut arenas: Vec<Arena> = Vec::new();
     let mut places = vec![(0, 0); blocks.len()];

@@ -1,0 +1,99 @@
+//! What the command line answers when it cannot do what was asked.
+
+use serde_json::{Value, json};
+
+use crate::plan::{PlanError, Violation};
+
+/// An error with the facts that a machine wants apart from the sentence.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct CliError {
+    /// `usage`, `input`, `io`, `limit`, `capacity` or `violation`.
+    pub kind: &'static str,
+    /// One sentence.
+    pub message: String,
+    /// The tensor to blame.
+    pub tensor: Option<String>,
+    /// The step at which it goes wrong.
+    pub step: Option<u32>,
+    /// Name of the limit that is exceeded.
+    pub limit: Option<String>,
+    /// Bytes needed.
+    pub needed: Option<u64>,
+    /// Bytes available.
+    pub available: Option<u64>,
+    check_failed: bool,
+}
+
+impl CliError {
+    /// Something is wrong with an argument or an input file: exit code 2.
+    pub fn input(message: impl Into<String>) -> Self {
+        CliError {
+            kind: "input",
+            message: message.into(),
+            tensor: None,
+            step: None,
+            limit: None,
+            needed: None,
+            available: None,
+            check_failed: false,
+        }
+    }
+
+    /// The arguments are not understood: exit code 2. `rendered` is the parser's text; its first paragraph is kept.
+    pub fn usage(rendered: &str) -> Self {
+        let sentence = rendered.trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
+        let message = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+        CliError { kind: "usage", ..CliError::input(message) }
+    }
+
+    /// A check failed: exit code 1.
+    pub fn check(kind: &'static str, message: impl Into<String>) -> Self {
+        CliError { kind, check_failed: true, ..CliError::input(message) }
+    }
+
+    /// The exit code of the process.
+    pub fn exit_code(&self) -> u8 {
+        if self.check_failed { 1 } else { 2 }
+    }
+
+    /// The error object of `--json`.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "kind": self.kind,
+            "message": self.message,
+            "tensor": self.tensor,
+            "step": self.step,
+            "limit": self.limit,
+            "needed": self.needed,
+            "available": self.available,
+        })
+    }
+}
+
+impl From<PlanError> for CliError {
+    fn from(error: PlanError) -> Self {
+        let mut cli = match &error {
+            PlanError::Invalid(_) => CliError::check("violation", error.to_string()),
+            PlanError::OverBinding { .. } | PlanError::OverBuffer { .. } => {
+                CliError::check("limit", error.to_string())
+            }
+            PlanError::Io { .. } => CliError { kind: "io", ..CliError::input(error.to_string()) },
+            _ => CliError::input(error.to_string()),
+        };
+        cli.tensor = error.tensor().map(str::to_owned);
+        cli.step = error.step();
+        if let Some((limit, needed, available)) = error.limit() {
+            cli.limit = Some(limit.to_owned());
+            (cli.needed, cli.available) = (Some(needed), Some(available));
+        }
+        cli
+    }
+}
+
+impl From<Violation> for CliError {
+    fn from(violation: Violation) -> Self {
+        PlanError::from(violation).into()
+    }
+}
