@@ -84,11 +84,8 @@ fn object(column: &Column) -> Value {
 }
 
 fn table(name: &str, problem: &Problem, offsets: &Column, shared: &Column) -> String {
-    let mut text = format!(
-        "{name}: {} tensors, naive total {} bytes\n",
-        problem.len(),
-        grouped(problem.naive_bytes())
-    );
+    let mut text =
+        format!("{name}: {} tensors, naive total {} bytes\n", problem.len(), grouped(problem.naive_bytes()));
     for (title, column) in [("offsets", offsets), ("shared objects", shared)] {
         let bound = column.first().and_then(|(_, bytes)| *bytes).unwrap_or(0);
         text.push_str(&format!("  {title}\n"));

@@ -14,16 +14,17 @@ pub struct CliError {
     /// One sentence.
     pub message: String,
     /// The tensor to blame.
-    pub tensor: Option<String>,
+    pub tensor: Option<Box<str>>,
     /// The step at which it goes wrong.
     pub step: Option<u32>,
     /// Name of the limit that is exceeded.
-    pub limit: Option<String>,
+    pub limit: Option<&'static str>,
     /// Bytes needed.
     pub needed: Option<u64>,
     /// Bytes available.
     pub available: Option<u64>,
-    check_failed: bool,
+    /// Whether a check failed (exit code 1) or the usage or an input is bad (2).
+    pub check_failed: bool,
 }
 
 impl CliError {
@@ -41,9 +42,11 @@ impl CliError {
         }
     }
 
-    /// The arguments are not understood: exit code 2. `rendered` is the parser's text; its first paragraph is kept.
+    /// The arguments are not understood: exit code 2. `rendered` is the parser's text; what it says
+    /// about usage in general is left out.
     pub fn usage(rendered: &str) -> Self {
-        let sentence = rendered.trim_start_matches("error: ").split("\n\n").next().unwrap_or_default();
+        let sentence = rendered.trim_start_matches("error: ").split("\nUsage:").next().unwrap_or_default();
+        let sentence = sentence.split("\nFor more information").next().unwrap_or_default();
         let message = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
         CliError { kind: "usage", ..CliError::input(message) }
     }
@@ -82,10 +85,10 @@ impl From<PlanError> for CliError {
             PlanError::Io { .. } => CliError { kind: "io", ..CliError::input(error.to_string()) },
             _ => CliError::input(error.to_string()),
         };
-        cli.tensor = error.tensor().map(str::to_owned);
+        cli.tensor = error.tensor().map(Into::into);
         cli.step = error.step();
         if let Some((limit, needed, available)) = error.limit() {
-            cli.limit = Some(limit.to_owned());
+            cli.limit = Some(limit);
             (cli.needed, cli.available) = (Some(needed), Some(available));
         }
         cli

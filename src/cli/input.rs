@@ -93,14 +93,14 @@ fn csv_options(args: &InputArgs) -> csv::Options {
 fn name_of(input: &str) -> String {
     match input.strip_prefix("builtin:") {
         Some(name) => name.to_owned(),
-        None => {
-            Path::new(input).file_stem().map_or_else(|| input.to_owned(), |s| s.to_string_lossy().into_owned())
-        }
+        None => Path::new(input)
+            .file_stem()
+            .map_or_else(|| input.to_owned(), |s| s.to_string_lossy().into_owned()),
     }
 }
 
 fn unknown_tensor(name: &str, problem: &Problem) -> CliError {
     let known = problem.tensors().iter().map(|t| t.label());
     let hint = nearest(name, known).map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
-    CliError { tensor: Some(name.to_owned()), ..CliError::input(format!("there is no tensor '{name}'{hint}")) }
+    CliError { tensor: Some(name.into()), ..CliError::input(format!("there is no tensor '{name}'{hint}")) }
 }

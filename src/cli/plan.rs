@@ -142,7 +142,7 @@ fn misfit(problem: &Problem, plan: &Plan, capacity: u64) -> Option<CliError> {
                     break;
                 }
             }
-            largest = names.first().map(|name| (*name).to_owned());
+            largest = names.first().map(|name| (*name).into());
             message.push_str(&format!(
                 "; no plan can fit, since these live together at step {step} and take {} bytes: {}",
                 grouped(sum),
@@ -153,7 +153,7 @@ fn misfit(problem: &Problem, plan: &Plan, capacity: u64) -> Option<CliError> {
     Some(CliError {
         tensor: largest,
         step,
-        limit: Some("capacity".to_owned()),
+        limit: Some("capacity"),
         needed: Some(peak),
         available: Some(capacity),
         ..CliError::check("capacity", message)

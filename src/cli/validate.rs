@@ -79,7 +79,7 @@ fn transfer(file: &str, own: &Problem, plan: &Plan, problem: &Problem) -> Result
     }
     let places = problem.tensors().iter().map(|tensor| {
         own.lookup(tensor.label()).and_then(|id| plan.place(id)).ok_or_else(|| CliError {
-            tensor: Some(tensor.label().to_owned()),
+            tensor: Some(tensor.label().into()),
             ..CliError::input(format!("{file} has no offset for tensor '{}'", tensor.label()))
         })
     });
