@@ -12,6 +12,8 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "gpu")]
 pub mod device;
 pub mod exec;

@@ -96,23 +96,22 @@ fn bounds_and_strategies_of_every_network() {
     }
 }
 
+/// Arenas of at most 95 % of the single arena. DeepLab's fullest step holds little beside its largest
+/// tensor, and what is left then no longer fits together.
 #[test]
-fn arenas_of_a_third_of_the_peak_cost_at_most_one_per_cent() {
+fn a_second_arena_costs_at_most_one_per_cent_except_for_deeplab() {
     for entry in std::fs::read_dir(data().join("networks")).unwrap() {
         let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
         let options = csv::Options { alignment: Alignment::new(256).unwrap(), ..Default::default() };
         let problem = csv::read(&path, options).unwrap();
         let single = Planner::auto().plan(&problem).unwrap();
-        let largest = problem.tensors().iter().map(|t| t.size_bytes()).max().unwrap();
-        let limit = largest.max(single.peak_bytes() / 3) + 256;
+        let limit = single.peak_bytes() / 100 * 95;
         let several = Planner::auto().max_buffer_bytes(limit).plan(&problem).unwrap();
         several.validate(&problem).unwrap();
-        println!(
-            "{:60} {} {:?} {:.4}",
-            path.file_stem().unwrap().to_str().unwrap(),
-            single.peak_bytes(),
-            several.arenas(),
-            several.peak_bytes() as f64 / single.peak_bytes() as f64
-        );
+        assert!(several.arenas().len() > 1 && several.arenas().iter().all(|bytes| *bytes <= limit), "{name}");
+        let ceiling = if name.contains("deeplab") { 1.17 } else { 1.01 };
+        let ratio = several.peak_bytes() as f64 / single.peak_bytes() as f64;
+        assert!(ratio <= ceiling, "{name}: {:?} is {ratio:.4} of {}", several.arenas(), single.peak_bytes());
     }
 }

@@ -2,7 +2,10 @@
 
 use super::error::CliError;
 use crate::device::{DeviceLimits, descriptor};
-use wgpu::{Adapter, AdapterInfo, Backend, Backends, Device, DeviceType, Instance, InstanceDescriptor, InstanceFlags, Queue};
+use wgpu::{
+    Adapter, AdapterInfo, Backend, Backends, Device, DeviceType, Instance, InstanceDescriptor, InstanceFlags,
+    Queue,
+};
 
 /// An opened device and what it is.
 pub struct Gpu {
@@ -58,13 +61,15 @@ pub fn open(wanted: Option<&str>) -> Result<Option<Gpu>, CliError> {
         Some(part) => {
             let lower = part.to_lowercase();
             let found = adapters.iter().find(|a| a.get_info().name.to_lowercase().contains(&lower));
-            Some(found.ok_or_else(|| CliError::usage(format!("no adapter's name contains '{part}'; {}", listing(&names()))))?)
+            Some(found.ok_or_else(|| {
+                CliError::input(format!("no adapter's name contains '{part}'; {}", listing(&names())))
+            })?)
         }
     };
     let Some(adapter) = adapter else { return Ok(None) };
     let info = adapter.get_info();
     let (device, queue) = pollster::block_on(adapter.request_device(&descriptor(adapter)))
-        .map_err(|e| CliError::usage(format!("adapter '{}' cannot be opened: {e}", info.name)))?;
+        .map_err(|e| CliError::input(format!("adapter '{}' cannot be opened: {e}", info.name)))?;
     // Anything outside an error scope is a bug of ours: say it, do not tear the process down half-way.
     device.on_uncaptured_error(std::sync::Arc::new(|e| log::error!("wgpu: {e}")));
     Ok(Some(Gpu { info, device, queue }))

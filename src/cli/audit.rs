@@ -1,27 +1,28 @@
 //! `sublet audit`: the proof of reuse, and deliberate faults to prove the proof.
 
+use super::Output;
 use super::error::CliError;
-use super::format::thousands;
 use super::input::ModelArgs;
 use super::run::{TargetArgs, prepare};
 use super::target::Target;
 use crate::exec::{Audit, MutationCounts};
-use clap::Args;
+use crate::plan::report::grouped;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::process::ExitCode;
 
 /// Arguments of `audit`.
-#[derive(Debug, Clone, Args)]
-pub struct AuditArgs {
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sublet audit builtin:mobilenet_v2
+  sublet audit model.onnx --mutate 50 --json")]
+pub struct Args {
     /// The network: an .onnx file or builtin:NAME
     #[arg(value_name = "MODEL")]
     pub model: String,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its fields carry the help texts")]
     pub shapes: ModelArgs,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its fields carry the help texts")]
     pub target: TargetArgs,
     /// Shift N offsets into live neighbours, one at a time, and demand that each is caught
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -29,22 +30,17 @@ pub struct AuditArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &AuditArgs, as_json: bool) -> Result<ExitCode, CliError> {
+pub fn run(args: &Args) -> Result<Output, CliError> {
     let target = Target::pick(args.target.cpu, args.target.adapter.as_deref())?;
     let ready = prepare(&args.model, &args.shapes, &args.target, &target)?;
     let (audit, counts) = ready.compiled.audit(&ready.plan, &ready.inputs, args.mutate)?;
-    let ok = passed(&audit, &counts);
-    if as_json {
-        let mut object = json(&audit, &counts);
-        object["adapter"] = target.json();
-        println!("{object}");
-    } else {
-        println!("network  {}", ready.compiled.program().graph.name);
-        println!("adapter  {}\n\nplan\n{}", target.describe(), ready.report);
-        print!("{}", text(&audit, &counts));
-        println!("{}", if ok { "ok" } else { "FAILED" });
-    }
-    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let mut json = json(&audit, &counts);
+    json["adapter"] = target.json();
+    let name = &ready.compiled.program().graph.name;
+    let text = text(&audit, &counts);
+    let human = format!("network  {name}\nadapter  {}\n\nplan\n{}\n{text}", target.describe(), ready.report);
+    let failure = (!passed(&audit, &counts)).then(|| CliError::check("audit", "the audit failed"));
+    Ok(Output { human, json, failure })
 }
 
 fn passed(audit: &Audit, counts: &MutationCounts) -> bool {
@@ -93,19 +89,29 @@ pub fn text(audit: &Audit, counts: &MutationCounts) -> String {
     };
     line(
         audit.reuse_equals_no_reuse,
-        format!("reuse equals no reuse, bit for bit: {} tensors at the step that writes them", audit.tensors_compared),
+        format!(
+            "reuse equals no reuse, bit for bit: {} tensors at the step that writes them",
+            audit.tensors_compared
+        ),
     );
     line(audit.poison_equal, "outputs unchanged under two poisons of dead bytes".to_owned());
     line(
         audit.canaries_intact,
-        format!("guard words intact: {} compared over {} steps", thousands(audit.guard_words), audit.steps_watched),
+        format!(
+            "guard words intact: {} compared over {} steps",
+            grouped(audit.guard_words),
+            audit.steps_watched
+        ),
     );
     let twin = &audit.cpu_twin;
     let node = twin.worst_node.as_deref().unwrap_or("none");
     let share = twin.worst_share * 100.0;
     line(
         twin.ok,
-        format!("CPU twins: largest difference {:.3e}; worst {share:.1} % of its tolerance at {node}", twin.max_abs_diff),
+        format!(
+            "CPU twins: largest difference {:.3e}; worst {share:.1} % of its tolerance at {node}",
+            twin.max_abs_diff
+        ),
     );
     line(audit.violations.is_empty(), format!("binding rules: {} violations", audit.violations.len()));
     for violation in &audit.violations {
@@ -113,14 +119,22 @@ pub fn text(audit: &Audit, counts: &MutationCounts) -> String {
     }
     if let Some(bad) = &audit.first_bad {
         let beside = bad.neighbour.as_deref().map(|n| format!(", beside '{n}'")).unwrap_or_default();
-        line(false, format!("first bad: step {} ('{}'), tensor '{}'{beside}", bad.step, bad.node, bad.tensor));
+        line(
+            false,
+            format!("first bad: step {} ('{}'), tensor '{}'{beside}", bad.step, bad.node, bad.tensor),
+        );
     }
     if counts.tried > 0 {
         line(
             counts.caught == counts.tried,
             format!(
                 "faults planted: {} tried, {} caught (judge {} of {}; run {} of the {} whose bytes are read later)",
-                counts.tried, counts.caught, counts.judge_caught, counts.tried, counts.run_caught, counts.read_later
+                counts.tried,
+                counts.caught,
+                counts.judge_caught,
+                counts.tried,
+                counts.run_caught,
+                counts.read_later
             ),
         );
     }

@@ -1,11 +1,11 @@
 //! `sublet devices`: what this machine offers.
 
+use super::Output;
 use super::adapter::adapters;
 use super::error::CliError;
-use super::format::thousands;
 use crate::device::DeviceLimits;
+use crate::plan::report::grouped;
 use serde_json::json;
-use std::process::ExitCode;
 use wgpu::Features;
 
 /// Features that matter to arenas and kernels.
@@ -18,44 +18,48 @@ const FEATURES: [(&str, Features); 5] = [
 ];
 
 /// Lists the adapters.
-pub fn run(as_json: bool) -> Result<ExitCode, CliError> {
+pub fn run() -> Result<Output, CliError> {
+    let mut human = String::new();
     let mut rows = Vec::new();
-    let adapters = adapters();
-    for adapter in &adapters {
+    for adapter in adapters() {
         let (info, limits) = (adapter.get_info(), DeviceLimits::new(&adapter.limits()));
         let features = adapter.features();
-        let have: Vec<&str> = FEATURES.iter().filter(|(_, f)| features.contains(*f)).map(|(name, _)| *name).collect();
-        if as_json {
-            rows.push(json!({
-                "name": info.name,
-                "backend": info.backend.to_str(),
-                "driver": format!("{} {}", info.driver, info.driver_info).trim(),
-                "type": format!("{:?}", info.device_type),
-                "limits": {
-                    "min_storage_buffer_offset_alignment": limits.storage_alignment_bytes,
-                    "max_buffer_size": limits.max_buffer_bytes,
-                    "max_storage_buffer_binding_size": limits.max_binding_bytes,
-                    "max_storage_buffers_per_shader_stage": limits.max_storage_bindings,
-                    "max_compute_workgroups_per_dimension": limits.max_workgroups,
-                },
-                "features": have,
-                "layouts": ["shared"],
-            }));
-            continue;
+        let have: Vec<&str> =
+            FEATURES.iter().filter(|(_, f)| features.contains(*f)).map(|(name, _)| *name).collect();
+        let driver = format!("{} {}", info.driver, info.driver_info);
+        let numbers = [
+            ("min_storage_buffer_offset_alignment", limits.storage_alignment_bytes),
+            ("max_buffer_size", limits.max_buffer_bytes),
+            ("max_storage_buffer_binding_size", limits.max_binding_bytes),
+            ("max_storage_buffers_per_shader_stage", u64::from(limits.max_storage_bindings)),
+            ("max_compute_workgroups_per_dimension", u64::from(limits.max_workgroups)),
+        ];
+        human.push_str(&format!(
+            "{} ({}, {:?}, {})\n",
+            info.name,
+            info.backend.to_str(),
+            info.device_type,
+            driver.trim()
+        ));
+        for (name, number) in numbers {
+            human.push_str(&format!("  {name:<38} {:>14}\n", grouped(number)));
         }
-        println!("{} ({}, {:?}, {} {})", info.name, info.backend.to_str(), info.device_type, info.driver, info.driver_info);
-        println!("  storage offset alignment   {:>16} bytes", limits.storage_alignment_bytes);
-        println!("  largest buffer             {:>16} bytes", thousands(limits.max_buffer_bytes));
-        println!("  largest storage binding    {:>16} bytes", thousands(limits.max_binding_bytes));
-        println!("  storage bindings a stage   {:>16}", limits.max_storage_bindings);
-        println!("  workgroups a dimension     {:>16}", thousands(u64::from(limits.max_workgroups)));
-        println!("  features                   {}", have.join(", "));
-        println!("  layouts                    shared");
+        human.push_str(&format!("  {:<38} {}\n", "features", have.join(", ")));
+        human.push_str(&format!("  {:<38} shared\n", "lawful layouts"));
+        rows.push(json!({
+            "name": info.name,
+            "backend": info.backend.to_str(),
+            "driver": driver.trim(),
+            "type": format!("{:?}", info.device_type),
+            "limits": numbers.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+            "features": have,
+            "layouts": ["shared"],
+        }));
     }
-    if as_json {
-        println!("{}", json!({ "adapters": rows }));
-    } else if adapters.is_empty() {
-        println!("No Vulkan, Metal or DX12 adapter on this machine; networks run on the CPU executor.");
+    if rows.is_empty() {
+        human.push_str(
+            "No Vulkan, Metal or DX12 adapter on this machine; networks run on the CPU executor.\n",
+        );
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Output { human, json: json!({ "adapters": rows }), failure: None })
 }

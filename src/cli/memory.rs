@@ -1,9 +1,9 @@
 //! The memory chain: from the lower bound to what the system says, each gap explained.
 
-use super::format::mib;
 use super::target::Held;
 use crate::device::resident_peak_bytes;
 use crate::plan::Report;
+use crate::plan::report::{grouped, mib};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -28,7 +28,10 @@ pub fn json(plan: &Report, held: &Held) -> Value {
 pub fn table(plan: &Report, held: &Held) -> String {
     let mut out = String::new();
     let mut line = |name: &str, bytes: Option<u64>, note: String| {
-        let shown = bytes.map_or_else(|| format!("{:>34}", "not told by this backend"), mib);
+        let shown = bytes.map_or_else(
+            || format!("{:>31}", "not told by this backend"),
+            |n| format!("{:>12} {:>18}", mib(n), format!("({})", grouped(n))),
+        );
         // Writing to a string cannot fail.
         let _ = writeln!(out, "  {name:<30} {shown}  {note}");
     };
@@ -36,7 +39,11 @@ pub fn table(plan: &Report, held: &Held) -> String {
     let ledger = network + held.other_bytes;
     line("naive total, no reuse", Some(plan.naive_bytes), times(plan.naive_bytes, plan.peak_bytes));
     line("max load (lower bound)", Some(plan.max_load_bytes), String::new());
-    line("peak of the plan", Some(plan.peak_bytes), gap("gap to the max load", plan.max_load_bytes, plan.peak_bytes));
+    line(
+        "peak of the plan",
+        Some(plan.peak_bytes),
+        gap("gap to the max load", plan.max_load_bytes, plan.peak_bytes),
+    );
     line("arenas", Some(held.arena_bytes), gap("rounding to words", plan.peak_bytes, held.arena_bytes));
     line("+ weights", Some(held.weights_bytes), String::new());
     line("+ inputs and outputs", Some(held.io_bytes), String::new());

@@ -1,21 +1,28 @@
 //! `sublet run`, and `sublet` alone: plan, execute, verify, measure.
 
+use super::Output;
 use super::audit;
 use super::error::CliError;
 use super::format::{seconds, shape};
 use super::input::{ModelArgs, load_graph};
 use super::memory;
+use super::plan::{Choice, StrategyParser};
 use super::target::{Compiled, Target};
 use super::tensors::{Comparison, NamedFile, compare, expected, inputs, save};
-use crate::plan::{Plan, Planner, Report};
-use clap::Args;
+use crate::plan::{Alignment, Plan, Planner, Report};
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Instant;
 
+/// Default of `--rtol`.
+const RTOL: f64 = 1e-3;
+/// Default of `--atol`.
+const ATOL: f64 = 1e-5;
+/// Default of `--runs`.
+const RUNS: usize = 3;
+
 /// Where to run and how to plan; shared by `run` and `audit`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct TargetArgs {
     /// Take the adapter whose name contains this
     #[arg(long, value_name = "NAME", conflicts_with = "cpu")]
@@ -23,43 +30,46 @@ pub struct TargetArgs {
     /// Run on the CPU executor
     #[arg(long)]
     pub cpu: bool,
-    /// Offset strategy
-    #[arg(long, default_value = "auto", value_name = "NAME")]
-    pub strategy: String,
+    /// auto, naive, greedy-by-size, greedy-by-breadth, greedy-in-order or strip-packing
+    #[arg(long, default_value = "auto", value_parser = StrategyParser)]
+    pub strategy: Choice,
     /// Alignment of offsets in bytes (default: the device's)
-    #[arg(long, value_name = "BYTES")]
-    pub align: Option<u64>,
+    #[arg(long, value_name = "BYTES", value_parser = super::input::alignment)]
+    pub align: Option<Alignment>,
     /// Input from a .npy file, by name or position (repeatable)
     #[arg(long, value_name = "NAME=FILE")]
     pub input: Vec<NamedFile>,
 }
 
 /// Arguments of `run`.
-#[derive(Debug, Clone, Args)]
-pub struct RunArgs {
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sublet run builtin:mobilenet_v1
+  sublet run model.onnx --shape x=1x3x48x192 --input x=in.npy --expect 0=out.npy --json
+  sublet run model.onnx --cpu --save outputs")]
+pub struct Args {
     /// The network: an .onnx file or builtin:NAME
     #[arg(value_name = "MODEL")]
     pub model: String,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its fields carry the help texts")]
     pub shapes: ModelArgs,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its fields carry the help texts")]
     pub target: TargetArgs,
     /// Expected output from a .npy file, by name or position (repeatable)
     #[arg(long, value_name = "NAME=FILE")]
     pub expect: Vec<NamedFile>,
     /// Allowed difference relative to the largest expected value
-    #[arg(long, default_value_t = 1e-3)]
+    #[arg(long, default_value_t = RTOL)]
     pub rtol: f64,
     /// Allowed absolute difference
-    #[arg(long, default_value_t = 1e-5)]
+    #[arg(long, default_value_t = ATOL)]
     pub atol: f64,
     /// Write the outputs as .npy files into this folder
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
     /// Timed runs after the first
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = RUNS, value_name = "N")]
     pub runs: usize,
 }
 
@@ -80,16 +90,21 @@ pub struct Ready<'a> {
 }
 
 /// Loads, plans and compiles a model.
-pub fn prepare<'a>(model: &str, shapes: &ModelArgs, args: &TargetArgs, target: &'a Target) -> Result<Ready<'a>, CliError> {
+pub fn prepare<'a>(
+    model: &str,
+    shapes: &ModelArgs,
+    args: &TargetArgs,
+    target: &'a Target,
+) -> Result<Ready<'a>, CliError> {
     let graph = load_graph(model, shapes)?;
     let program = target.program(graph, args.align)?;
     let inputs = inputs(&program, &args.input)?;
     let start = Instant::now();
-    let planner = target.limit(Planner::new(args.strategy.parse()?));
+    let planner = target.limit(args.strategy.0.map_or_else(Planner::auto, Planner::new));
     let plan = planner.plan(&program.usage.problem)?;
     plan.validate(&program.usage.problem)?;
     let plan_s = start.elapsed().as_secs_f64();
-    let report = plan.report(&program.usage.problem);
+    let report = plan.report(&program.usage.problem).with_seconds(plan_s);
     let start = Instant::now();
     let compiled = target.compile(program, &plan)?;
     let compile_s = start.elapsed().as_secs_f64();
@@ -111,9 +126,20 @@ impl Outcome {
     fn ok(&self) -> bool {
         self.repeatable && self.comparisons.iter().flatten().all(|c| c.ok)
     }
+
+    /// What is wrong, naming the first output that is not as expected.
+    fn complaint(&self, ready: &Ready) -> String {
+        let graph = &ready.compiled.program().graph;
+        let bad =
+            graph.outputs.iter().zip(&self.comparisons).find_map(|(id, c)| Some((id, c.filter(|c| !c.ok)?)));
+        match bad {
+            Some((id, comparison)) => format!("output '{}' is {comparison}", graph.get(*id).name),
+            None => "a later run gave other bits than the first".to_owned(),
+        }
+    }
 }
 
-fn execute(args: &RunArgs, ready: &mut Ready) -> Result<Outcome, CliError> {
+fn execute(args: &Args, ready: &mut Ready) -> Result<Outcome, CliError> {
     let want = expected(&ready.compiled.program().graph, &args.expect)?;
     let start = Instant::now();
     let outputs = ready.compiled.run(&ready.inputs)?;
@@ -130,7 +156,8 @@ fn execute(args: &RunArgs, ready: &mut Ready) -> Result<Outcome, CliError> {
     let run_s = times.get(times.len() / 2).copied().unwrap_or(first_run_s);
     let start = Instant::now();
     let encode_s = ready.compiled.encode().map_or(0.0, |()| start.elapsed().as_secs_f64());
-    let comparisons = outputs.iter().zip(&want).map(|(got, want)| Some(compare(got, want.as_ref()?, args.rtol, args.atol)));
+    let comparisons =
+        outputs.iter().zip(&want).map(|(got, want)| Some(compare(got, want.as_ref()?, args.rtol, args.atol)));
     let comparisons = comparisons.collect();
     Ok(Outcome { comparisons, outputs, first_run_s, run_s, encode_s, repeatable })
 }
@@ -140,8 +167,24 @@ fn same_bits(a: &[Vec<f32>], b: &[Vec<f32>]) -> bool {
     bits(a) == bits(b)
 }
 
+impl Args {
+    /// What `sublet` alone runs.
+    pub fn main_job() -> Self {
+        Args {
+            model: "builtin:mobilenet_v2".to_owned(),
+            shapes: ModelArgs::default(),
+            target: TargetArgs::default(),
+            expect: Vec::new(),
+            rtol: RTOL,
+            atol: ATOL,
+            save: None,
+            runs: RUNS,
+        }
+    }
+}
+
 /// Runs the command; `with_audit` adds the audit's verdict (the main job).
-pub fn run(args: &RunArgs, as_json: bool, with_audit: bool) -> Result<ExitCode, CliError> {
+pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
     let target = Target::pick(args.target.cpu, args.target.adapter.as_deref())?;
     let mut ready = prepare(&args.model, &args.shapes, &args.target, &target)?;
     let outcome = execute(args, &mut ready)?;
@@ -154,37 +197,35 @@ pub fn run(args: &RunArgs, as_json: bool, with_audit: bool) -> Result<ExitCode, 
         true => Some(ready.compiled.audit(&ready.plan, &ready.inputs, 0)?),
         false => None,
     };
-    let ok = outcome.ok() && audited.as_ref().is_none_or(|(a, _)| a.ok());
-    if as_json {
-        let mut object = json!({
-            "adapter": target.json(),
-            "plan": super::plan::report_json(&ready.report, ready.plan_s),
-            "memory": memory::json(&ready.report, &held),
-            "outputs": outputs_json(&ready, &outcome),
-            "timing": {
-                "plan_s": ready.plan_s,
-                "compile_s": ready.compile_s,
-                "first_run_s": outcome.first_run_s,
-                "run_s": outcome.run_s,
-                "encode_s": outcome.encode_s,
-            },
-            "dispatches": ready.compiled.program().dispatch_count(),
-            "repeatable": outcome.repeatable,
-            "ok": ok,
-        });
-        if let Some((audit, counts)) = &audited {
-            object["audit"] = audit::json(audit, counts);
-        }
-        println!("{object}");
-    } else {
-        print(&target, &ready, &outcome);
-        println!("memory\n{}", memory::table(&ready.report, &held));
-        if let Some((audit, counts)) = &audited {
-            print!("{}", audit::text(audit, counts));
-        }
-        println!("{}", if ok { "ok" } else { "FAILED" });
+    let audit_ok = audited.as_ref().is_none_or(|(a, _)| a.ok());
+    let mut json = json!({
+        "adapter": target.json(),
+        "plan": ready.report,
+        "memory": memory::json(&ready.report, &held),
+        "outputs": outputs_json(&ready, &outcome),
+        "timing": {
+            "plan_s": ready.plan_s,
+            "compile_s": ready.compile_s,
+            "first_run_s": outcome.first_run_s,
+            "run_s": outcome.run_s,
+            "encode_s": outcome.encode_s,
+        },
+        "dispatches": ready.compiled.program().dispatch_count(),
+        "repeatable": outcome.repeatable,
+        "ok": outcome.ok() && audit_ok,
+    });
+    let mut human = describe(&target, &ready, &outcome);
+    human.push_str(&format!("memory\n{}", memory::table(&ready.report, &held)));
+    if let Some((audit, counts)) = &audited {
+        json["audit"] = audit::json(audit, counts);
+        human.push_str(&format!("\n{}", audit::text(audit, counts)));
     }
-    Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let failure = match (outcome.ok(), audit_ok) {
+        (true, true) => None,
+        (true, false) => Some(CliError::check("audit", "the audit failed")),
+        (false, _) => Some(CliError::check("expect", outcome.complaint(&ready))),
+    };
+    Ok(Output { human, json, failure })
 }
 
 fn outputs_json(ready: &Ready, outcome: &Outcome) -> Vec<Value> {
@@ -201,32 +242,33 @@ fn outputs_json(ready: &Ready, outcome: &Outcome) -> Vec<Value> {
     graph.outputs.iter().zip(&outcome.comparisons).map(one).collect()
 }
 
-fn print(target: &Target, ready: &Ready, outcome: &Outcome) {
+fn describe(target: &Target, ready: &Ready, outcome: &Outcome) -> String {
     let program = ready.compiled.program();
     let graph = &program.graph;
-    println!("network  {}: {} nodes, {} dispatches", graph.name, graph.nodes.len(), program.dispatch_count());
-    println!("adapter  {}", target.describe());
-    println!("\nplan\n{}", ready.report);
-    println!("outputs");
+    let mut out = format!(
+        "network  {}: {} nodes, {} dispatches\n",
+        graph.name,
+        graph.nodes.len(),
+        program.dispatch_count()
+    );
+    out.push_str(&format!("adapter  {}\n\nplan\n{}\noutputs\n", target.describe(), ready.report));
     for ((id, data), comparison) in graph.outputs.iter().zip(&outcome.outputs).zip(&outcome.comparisons) {
         let value = graph.get(*id);
         let largest = data.iter().fold(0.0f32, |m, x| m.max(x.abs()));
-        let verdict = match comparison {
-            Some(c) if c.ok => format!("as expected (largest difference {:.3e}, allowed {:.3e})", c.max_abs_diff, c.allowed),
-            Some(c) => format!("NOT as expected (largest difference {:.3e}, allowed {:.3e})", c.max_abs_diff, c.allowed),
-            None => "nothing expected".to_owned(),
-        };
-        println!("  {} [{}], largest magnitude {largest:.5}: {verdict}", value.name, shape(&value.shape));
+        let verdict = comparison.map_or_else(|| "nothing expected".to_owned(), |c| c.to_string());
+        let shape = shape(&value.shape);
+        out.push_str(&format!("  {} [{shape}], largest magnitude {largest:.5}: {verdict}\n", value.name));
     }
     if !outcome.repeatable {
-        println!("  NOT repeatable: a later run gave other bits");
+        out.push_str("  NOT repeatable: a later run gave other bits\n");
     }
-    println!(
-        "time     plan {}, compile {}, first run {}, run {} (median), encode {}\n",
+    out.push_str(&format!(
+        "\ntime     plan {}, compile {}, first run {}, run {} (median), encode {}\n\n",
         seconds(ready.plan_s),
         seconds(ready.compile_s),
         seconds(outcome.first_run_s),
         seconds(outcome.run_s),
         seconds(outcome.encode_s)
-    );
+    ));
+    out
 }

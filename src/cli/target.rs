@@ -3,7 +3,9 @@
 use super::adapter::{self, Gpu};
 use super::error::CliError;
 use crate::device::{MemoryWitness, block_on};
-use crate::exec::{Audit, CpuHost, CpuNetwork, Host, MutationCounts, Network, Program, Resident, audit, mutate};
+use crate::exec::{
+    Audit, CpuHost, CpuNetwork, Host, MutationCounts, Network, Program, Resident, audit, mutate,
+};
 use crate::graph::Graph;
 use crate::kernel::LowerLimits;
 use crate::legal::BindingLimits;
@@ -43,7 +45,13 @@ impl Target {
             Target::Gpu(gpu) => {
                 let info = &gpu.info;
                 let driver = format!("{} {}", info.driver, info.driver_info);
-                format!("{} ({}, {:?}, {})", info.name, info.backend.to_str(), info.device_type, driver.trim())
+                format!(
+                    "{} ({}, {:?}, {})",
+                    info.name,
+                    info.backend.to_str(),
+                    info.device_type,
+                    driver.trim()
+                )
             }
             Target::Cpu { asked: true } => "CPU executor (asked for with --cpu)".to_owned(),
             Target::Cpu { asked: false } => {
@@ -61,7 +69,9 @@ impl Target {
                 "driver": format!("{} {}", gpu.info.driver, gpu.info.driver_info).trim(),
                 "type": format!("{:?}", gpu.info.device_type),
             }),
-            Target::Cpu { .. } => json!({ "name": "cpu", "backend": "cpu", "driver": "sublet", "type": "Cpu" }),
+            Target::Cpu { .. } => {
+                json!({ "name": "cpu", "backend": "cpu", "driver": "sublet", "type": "Cpu" })
+            }
         }
     }
 
@@ -77,12 +87,15 @@ impl Target {
     ///
     /// # Errors
     /// The graph breaks a rule, has no kernel, or a tensor is over the device's limit.
-    pub fn program(&self, graph: Graph, align: Option<u64>) -> Result<Program, CliError> {
-        let alignment = Alignment::new(align.unwrap_or_else(|| self.alignment_bytes()))?;
+    pub fn program(&self, graph: Graph, align: Option<Alignment>) -> Result<Program, CliError> {
+        let alignment = align.map_or_else(|| Alignment::new(self.alignment_bytes()), Ok)?;
         let limits = match self {
             Target::Gpu(gpu) => {
                 let limits = gpu.limits();
-                LowerLimits { max_binding_bytes: limits.max_binding_bytes, max_workgroups: limits.max_workgroups }
+                LowerLimits {
+                    max_binding_bytes: limits.max_binding_bytes,
+                    max_workgroups: limits.max_workgroups,
+                }
             }
             Target::Cpu { .. } => LowerLimits { max_binding_bytes: u64::MAX, max_workgroups: 65_535 },
         };
@@ -114,7 +127,10 @@ impl Target {
                 let network = block_on(&gpu.device, Network::new(resident, plan))?;
                 Compiled::Gpu { gpu, network: Box::new(network), baseline }
             }
-            Target::Cpu { .. } => Compiled::Cpu { network: Box::new(CpuNetwork::new(program.clone(), plan)?), host: CpuHost(program) },
+            Target::Cpu { .. } => Compiled::Cpu {
+                network: Box::new(CpuNetwork::new(program.clone(), plan)?),
+                host: CpuHost(program),
+            },
         })
     }
 }
@@ -216,7 +232,12 @@ impl Compiled<'_> {
     ///
     /// # Errors
     /// The device refuses.
-    pub fn audit(&self, plan: &Plan, inputs: &[Vec<f32>], mutations: usize) -> Result<(Audit, MutationCounts), CliError> {
+    pub fn audit(
+        &self,
+        plan: &Plan,
+        inputs: &[Vec<f32>],
+        mutations: usize,
+    ) -> Result<(Audit, MutationCounts), CliError> {
         let limits = self.binding_limits();
         async fn both<H: Host>(
             host: &H,

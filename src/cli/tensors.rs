@@ -30,7 +30,7 @@ fn find(graph: &Graph, ids: &[ValueId], what: &str, name: &str) -> Result<usize,
     let by_position = name.parse::<usize>().ok().filter(|i| *i < ids.len());
     by_name.or(by_position).ok_or_else(|| {
         let names: Vec<_> = ids.iter().map(|id| format!("'{}'", graph.get(*id).name)).collect();
-        CliError::usage(format!("the network has no {what} '{name}'; it has {}", names.join(", ")))
+        CliError::input(format!("the network has no {what} '{name}'; it has {}", names.join(", ")))
     })
 }
 
@@ -42,7 +42,7 @@ pub fn inputs(program: &Program, files: &[NamedFile]) -> Result<Vec<Vec<f32>>, C
         let array = npy::read(&named.file)?;
         let value = program.graph.get(program.graph.inputs[i]);
         if array.data.len() != value.len() {
-            return Err(CliError::usage(format!(
+            return Err(CliError::input(format!(
                 "{}: {} elements of shape {:?}, input '{}' has {} of shape {:?}",
                 named.file.display(),
                 array.data.len(),
@@ -66,7 +66,7 @@ pub fn expected(graph: &Graph, files: &[NamedFile]) -> Result<Vec<Option<Vec<f32
         let value = graph.get(graph.outputs[i]);
         let head = array.shape.len() <= 1 && array.data.len() <= value.len();
         if array.data.len() != value.len() && !head {
-            return Err(CliError::usage(format!(
+            return Err(CliError::input(format!(
                 "{}: {} elements of shape {:?}, output '{}' has {} of shape {:?}",
                 named.file.display(),
                 array.data.len(),
@@ -92,6 +92,13 @@ pub struct Comparison {
     pub ok: bool,
 }
 
+impl std::fmt::Display for Comparison {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let verdict = if self.ok { "as expected" } else { "NOT as expected" };
+        write!(f, "{verdict} (largest difference {:.3e}, allowed {:.3e})", self.max_abs_diff, self.allowed)
+    }
+}
+
 /// Compares an output with expected data (its first elements, where fewer).
 pub fn compare(got: &[f32], want: &[f32], rtol: f64, atol: f64) -> Comparison {
     let finite = want.iter().filter(|x| x.is_finite());
@@ -110,10 +117,11 @@ pub fn compare(got: &[f32], want: &[f32], rtol: f64, atol: f64) -> Comparison {
 
 /// Writes every output as `DIR/<position>_<name>.npy`.
 pub fn save(dir: &Path, graph: &Graph, outputs: &[Vec<f32>]) -> Result<(), CliError> {
-    std::fs::create_dir_all(dir).map_err(|e| CliError::usage(format!("{}: {e}", dir.display())))?;
+    std::fs::create_dir_all(dir).map_err(|e| CliError::input(format!("{}: {e}", dir.display())))?;
     for (i, (id, data)) in graph.outputs.iter().zip(outputs).enumerate() {
         let value = graph.get(*id);
-        let plain: String = value.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let plain: String =
+            value.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         npy::write(&dir.join(format!("{i}_{plain}.npy")), &value.shape, data)?;
     }
     Ok(())

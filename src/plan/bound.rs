@@ -1,8 +1,8 @@
 //! Lower bounds: what no plan can undercut.
 //!
-//! Breadth and positional maxima are those of arXiv 2001.03288. Tensors that are the same bytes by meaning count once.
-//! Where a tensor may take the bytes of a dying input, the bytes it could save are not counted, so that the bounds hold
-//! for every use of the permissions.
+//! Breadth and positional maxima are those of arXiv 2001.03288. Tensors that are the same bytes by meaning
+//! count once. Where a tensor may take the bytes of a dying input, the bytes it could save are not counted,
+//! so that the bounds hold for every use of the permissions.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use super::ids::align_up;
 use super::resolve::{Block, Merging, Resolved, resolve};
 use super::{Problem, StepId, TensorId};
 
-/// Fewest live bytes at every step (the papers' operator breadth): one entry a step, [`Problem::steps`] in all.
+/// Fewest live bytes at every step (the papers' operator breadth): one entry a step, [`Problem::steps`] in
+/// all.
 pub fn breadths(problem: &Problem) -> Vec<u64> {
     let resolved = resolve(problem, Merging::None);
     let savings = savings(problem, &resolved, 1);
@@ -34,7 +35,8 @@ pub fn max_load(problem: &Problem) -> u64 {
     peak_load(problem).0
 }
 
-/// The first step at which the load is highest, and the tensors live there, largest first; views are left out.
+/// The first step at which the load is highest, and the tensors live there, largest first; views are left
+/// out.
 /// `None` where no tensor has a byte.
 pub fn peak(problem: &Problem) -> Option<(StepId, Vec<TensorId>)> {
     let step = peak_load(problem).1?;
@@ -52,8 +54,8 @@ pub fn peak(problem: &Problem) -> Option<(StepId, Vec<TensorId>)> {
     Some((StepId::new(step), live))
 }
 
-/// Largest i-th largest size over all steps, for every i: their sum bounds shared objects, which use no in-place
-/// permission.
+/// Largest i-th largest size over all steps, for every i: their sum bounds shared objects, which use no
+/// in-place permission.
 pub fn positional_maxima(problem: &Problem) -> Vec<u64> {
     positional_maxima_of(&resolve(problem, Merging::None).blocks)
 }
@@ -79,8 +81,8 @@ pub(crate) fn positional_maxima_of(blocks: &[Block]) -> Vec<u64> {
 
 /// The sharpest bound known for the sum of `arenas` arena sizes: load, load with alignment, pins.
 ///
-/// Every offset is a multiple of the smallest alignment, so all live blocks but the topmost of an arena take a
-/// multiple of it; that counts where there is one arena.
+/// Every offset is a multiple of the smallest alignment, so all live blocks but the topmost of an arena
+/// take a multiple of it; that counts where there is one arena.
 pub(crate) fn lower_bound_bytes(problem: &Problem, arenas: usize) -> u64 {
     let resolved = resolve(problem, Merging::None);
     let pinned = resolved.blocks.iter().filter_map(|b| b.pin.map(|pin| pin + b.size_bytes)).max();
@@ -170,8 +172,8 @@ fn savings(problem: &Problem, resolved: &Resolved, align_bytes: u64) -> BTreeMap
 enum Event<'a> {
     Birth(&'a Block),
     Death(&'a Block),
-    /// All births of that step are in, and everything that ended before it is out. Only these steps can hold a
-    /// maximum: between two of them blocks only die.
+    /// All births of that step are in, and everything that ended before it is out. Only these steps can
+    /// hold a maximum: between two of them blocks only die.
     Full(u32),
 }
 

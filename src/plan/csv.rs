@@ -1,8 +1,8 @@
 //! Usage records as CSV, the format of the published benchmark sets: `id,lower,upper,size`.
 //!
-//! Columns are found by name, in any order; more columns are ignored. `lower` is the first step and `upper` one past the
-//! last (half-open), or the last itself with [`Options::inclusive`]. `alignment` sets a tensor's own alignment, `offset`
-//! and `arena` place it; an empty cell sets nothing.
+//! Columns are found by name, in any order; more columns are ignored. `lower` is the first step and `upper`
+//! one past the last (half-open), or the last itself with [`Options::inclusive`]. `alignment` sets a
+//! tensor's own alignment, `offset` and `arena` place it; an empty cell sets nothing.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ impl Default for Options {
 /// Reads records as a problem; a cell in `offset` pins its tensor.
 ///
 /// # Errors
-/// [`PlanError::Csv`] with file, line and field; [`PlanError::Io`]; two pins that meet are found when planning.
+/// [`PlanError::Csv`] with file, line and field; [`PlanError::Io`]. Two pins that meet are found in planning.
 pub fn read(path: &Path, options: Options) -> Result<Problem, PlanError> {
     parse(&read_text(path)?, &path.display().to_string(), options)
 }
@@ -52,8 +52,8 @@ pub fn parse(text: &str, file: &str, options: Options) -> Result<Problem, PlanEr
     Ok(problem)
 }
 
-/// Reads records and the plan in their columns `offset` and (where there is one) `arena`, which is not yet judged: the
-/// problem has no pins, the arenas are as large as what lies in them.
+/// Reads records and the plan in their columns `offset` and (where there is one) `arena`, which is not yet
+/// judged: the problem has no pins, the arenas are as large as what lies in them.
 ///
 /// # Errors
 /// Like [`read`]; a missing offset.
@@ -87,7 +87,8 @@ pub fn parse_placed(text: &str, file: &str, options: Options) -> Result<(Problem
     Ok((problem, plan))
 }
 
-/// The records of a problem with the offsets of a plan, half-open; `arena` is written where there are several.
+/// The records of a problem with the offsets of a plan, half-open; `arena` is written where there are
+/// several.
 pub fn write(problem: &Problem, plan: &Plan) -> String {
     let several = plan.arenas().len() > 1;
     let aligned = problem.tensors().iter().any(|t| t.alignment().is_some());
@@ -187,7 +188,8 @@ impl Table {
     }
 }
 
-/// Rows of cells with the line on which each starts; blank lines are left out. `Err` is the line of an open quote.
+/// Rows of cells with the line on which each starts; blank lines are left out. `Err` is the line of an open
+/// quote.
 fn split(text: &str) -> Result<Vec<(usize, Vec<String>)>, usize> {
     let mut rows = Vec::new();
     let (mut cells, mut cell, mut line, mut row_line) = (Vec::new(), String::new(), 1, 1);

@@ -31,7 +31,8 @@ pub enum PlanError {
     },
     /// The sizes do not add up in 64 bits.
     #[error(
-        "tensor '{tensor}' of {} bytes: the sizes of all tensors, aligned, sum to more than 64 bits hold ({} bytes before it)",
+        "tensor '{tensor}' of {} bytes: the sizes of all tensors, aligned, sum to \
+         more than 64 bits hold ({} bytes before it)",
         grouped(*.size_bytes), grouped(*.total_bytes)
     )]
     Overflow {
@@ -68,7 +69,8 @@ pub enum PlanError {
     },
     /// Two pins that meet in steps and bytes.
     #[error(
-        "tensors '{first}' and '{second}' are pinned over each other at byte {byte} and live together at step {step}"
+        "tensors '{first}' and '{second}' are pinned over each other at byte {byte} and \
+         live together at step {step}"
     )]
     PinsOverlap {
         /// One tensor.
@@ -82,7 +84,8 @@ pub enum PlanError {
     },
     /// In-place was asked for an input that is still read later, or dies earlier.
     #[error(
-        "'{output}' cannot take the bytes of '{input}': '{input}' is last used at step {input_last}, '{output}' first at step {output_first}{}",
+        "'{output}' cannot take the bytes of '{input}': '{input}' is last used at step {input_last}, \
+         '{output}' first at step {output_first}{}",
         if .input_last > .output_first { " (it is still needed)" } else { "" }
     )]
     InPlaceSteps {
@@ -111,7 +114,8 @@ pub enum PlanError {
     },
     /// In-place and keep exclude each other.
     #[error(
-        "'{output}' cannot take the bytes of '{input}' at step {step}: '{input}' is kept until the run is over"
+        "'{output}' cannot take the bytes of '{input}' at step {step}: \
+         '{input}' is kept until the run is over"
     )]
     InPlaceKept {
         /// The tensor that wanted the bytes.

@@ -1,4 +1,5 @@
-//! The plan file: JSON with the records, the places, and a digest of each, so that it can be judged on its own.
+//! The plan file: JSON with the records, the places, and a digest of each, so that it can be judged on its
+//! own.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -254,7 +255,8 @@ pub(crate) fn read_text(path: &Path) -> Result<String, PlanError> {
     std::fs::read_to_string(path).map_err(|e| io_error("read", path, &e))
 }
 
-/// Writes to a temporary name in the same folder, then renames: readers see the old file or the whole new one.
+/// Writes to a temporary name in the same folder, then renames: readers see the old file or the whole new
+/// one.
 ///
 /// # Errors
 /// [`PlanError::Io`]; nothing is left behind then.

@@ -5,7 +5,8 @@ use super::PlanError;
 macro_rules! dense_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(serde::Serialize, serde::Deserialize)]
         #[serde(transparent)]
         pub struct $name(u32);
 
@@ -50,6 +51,8 @@ pub struct Alignment(u64);
 impl Alignment {
     /// No constraint.
     pub const ONE: Alignment = Alignment(1);
+    /// Any offset that every WebGPU device can bind: 256 bytes.
+    pub const PORTABLE: Alignment = Alignment(256);
     /// Largest alignment, bytes.
     pub const MAX_BYTES: u64 = 65_536;
 

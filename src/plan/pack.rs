@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::resolve::Block;
 use super::strategy::gap::{Arena, Fit};
-use super::strategy::{by_breadth, by_size, in_order};
+use super::strategy::{by_breadth, by_size, in_order, steps_by_breadth};
 
 /// Work that varying the order may take: rounds times blocks squared.
 const SEARCH_WORK: usize = 30_000_000;
@@ -37,19 +37,50 @@ impl Packed {
 
 /// Spreads blocks over arenas of at most `limit_bytes`, near the plan that `offsets` are for one large arena.
 ///
-/// Several orders are tried, then one is varied: a block that comes earlier gets a better place. The steps of that
-/// search are counted, not timed, and its random numbers have a fixed seed, so the result is the same everywhere.
+/// Several orders are tried, then one is varied: a block that comes earlier gets a better place. The steps
+/// of that search are counted, not timed, and its random numbers have a fixed seed, so the result is the
+/// same everywhere.
 pub(crate) fn split_best(blocks: &[Block], offsets: &[u64], limit_bytes: u64, bound_bytes: u64) -> Packed {
     let orders = [by_offset(blocks, offsets), by_size(blocks), by_breadth(blocks), in_order(blocks)];
-    let mut best = split(blocks, &orders[0], limit_bytes);
-    let mut best_order = 0;
-    for (i, order) in orders.iter().enumerate().skip(1) {
-        let packed = split(blocks, order, limit_bytes);
-        if packed.rank() < best.rank() {
-            (best, best_order) = (packed, i);
+    let (mut best, mut order, mut limit) = (split(blocks, &orders[0], limit_bytes), &orders[0], limit_bytes);
+    for tried in std::iter::once(limit_bytes).chain(lower_limits(blocks, offsets, limit_bytes)) {
+        for candidate in &orders {
+            let packed = split(blocks, candidate, tried);
+            if packed.rank() < best.rank() {
+                (best, order, limit) = (packed, candidate, tried);
+            }
         }
     }
-    let mut order = orders[best_order].clone();
+    vary(blocks, order.clone(), limit, bound_bytes, best)
+}
+
+/// Limits below the real one that may leave less unused: heights at which the single arena's fullest step
+/// can be cut without cutting a block, and even fractions.
+fn lower_limits(blocks: &[Block], offsets: &[u64], limit_bytes: u64) -> Vec<u64> {
+    let needed = blocks.iter().map(|b| b.size_bytes + b.pin.unwrap_or(0)).max().unwrap_or(0);
+    let useful = |limit: &u64| (needed..limit_bytes).contains(limit);
+    let fullest = steps_by_breadth(blocks).first().copied().unwrap_or(0);
+    let mut cuts: Vec<u64> = blocks
+        .iter()
+        .zip(offsets)
+        .filter(|(block, _)| (block.first..=block.last).contains(&fullest))
+        .map(|(block, offset)| offset + block.size_bytes)
+        .filter(useful)
+        .collect();
+    cuts.sort_unstable_by_key(|cut| Reverse(*cut));
+    cuts.dedup();
+    cuts.truncate(8);
+    cuts.into_iter().chain((4..8).rev().map(|eighths| limit_bytes / 8 * eighths).filter(useful)).collect()
+}
+
+/// Moves single blocks to the front of the order for as long as that does not make the plan worse.
+fn vary(
+    blocks: &[Block],
+    mut order: Vec<usize>,
+    limit_bytes: u64,
+    bound_bytes: u64,
+    mut best: Packed,
+) -> Packed {
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     let mut below = |n: usize| {
         random ^= random << 13;
@@ -75,10 +106,11 @@ pub(crate) fn split_best(blocks: &[Block], offsets: &[u64], limit_bytes: u64, bo
     best
 }
 
-/// Deals blocks out in that order; pinned ones lie in the first arena. Every block, with its pin, fits `limit_bytes`.
+/// Deals blocks out in that order; pinned ones lie in the first arena. Every block, with its pin, fits
+/// `limit_bytes`.
 ///
-/// A block goes where no arena has to grow, into the smallest gap; else where the growth is least; a new arena is
-/// opened only where no arena can hold it under the limit.
+/// A block goes where no arena has to grow, into the smallest gap; else where the growth is least; a new
+/// arena is opened only where no arena can hold it under the limit.
 fn split(blocks: &[Block], order: &[usize], limit_bytes: u64) -> Packed {
     let mut arenas: Vec<Arena> = Vec::new();
     let mut places = vec![(0, 0); blocks.len()];

@@ -31,7 +31,8 @@ impl Planner {
         Planner { strategy: Some(strategy), ..Planner::default() }
     }
 
-    /// No arena may be larger than this, rounded down to a multiple of the alignment; larger plans get several.
+    /// No arena may be larger than this, rounded down to a multiple of the alignment; larger plans get
+    /// several.
     pub fn max_buffer_bytes(mut self, bytes: u64) -> Self {
         self.max_buffer_bytes = Some(bytes);
         self
@@ -43,8 +44,8 @@ impl Planner {
         self
     }
 
-    /// After that long no further strategy is tried. The first one always finishes; without a deadline the result
-    /// does not depend on the machine.
+    /// After that long no further strategy is tried. The first one always finishes; without a deadline the
+    /// result does not depend on the machine.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
@@ -300,7 +301,7 @@ impl Plan {
     /// Judges the plan: a sweep over the steps that shares no code with any strategy.
     ///
     /// # Errors
-    /// The first rule that is broken: two tensors that meet in steps and bytes, a wrong alignment, a moved pin, ...
+    /// The first rule that is broken: two tensors that meet in steps and bytes, a wrong alignment, ...
     pub fn validate(&self, problem: &Problem) -> Result<(), Violation> {
         super::validate::validate(self, problem)
     }
@@ -310,8 +311,8 @@ impl Plan {
         Report::new(self, problem)
     }
 
-    /// The same plan with one tensor elsewhere, unchecked: for tests of whatever should notice. An unknown id changes
-    /// nothing.
+    /// The same plan with one tensor elsewhere, unchecked: for tests of whatever should notice. An unknown
+    /// id changes nothing.
     pub fn with_offset(&self, id: TensorId, arena: ArenaId, offset_bytes: u64) -> Plan {
         let mut plan = self.clone();
         if let Some(place) = plan.places.get_mut(id.index()) {

@@ -115,7 +115,8 @@ impl Problem {
         }
     }
 
-    /// Adds a tensor of `size_bytes` that is used from step `usage.start()` to step `usage.end()`, both included.
+    /// Adds a tensor of `size_bytes` that is used from step `usage.start()` to step `usage.end()`, both
+    /// included.
     ///
     /// # Errors
     /// An empty interval, a label that exists already, sizes that no longer sum up in 64 bits.
@@ -245,11 +246,12 @@ impl Problem {
         Ok(())
     }
 
-    /// Says that `view` is bytes of `base` from `byte_offset` on: both share them for as long as either is used.
+    /// Says that `view` is bytes of `base` from `byte_offset` on: both share them for as long as either is
+    /// used.
     ///
     /// # Errors
-    /// An unknown id, a view that reaches past its base, has another base already, has a pin or an alignment, or
-    /// would be a view of itself.
+    /// An unknown id; a view that reaches past its base, has another base already, has a pin or an alignment,
+    /// or would be a view of itself.
     pub fn alias(&mut self, view: TensorId, base: TensorId, byte_offset: u64) -> Result<(), PlanError> {
         let (v, b) = (self.known(view)?, self.known(base)?);
         let refuse = |why| PlanError::View { view: v.label.clone(), base: b.label.clone(), why };

@@ -49,7 +49,7 @@ pub struct Report {
     pub peak_tensors: Vec<String>,
     /// Labels of the tensors that survive the run.
     pub kept_tensors: Vec<String>,
-    /// Bytes by which keeping them raises the peak, against the same strategy without.
+    /// Bytes by which keeping them raises the peak, against one arena by the same strategy without.
     pub keep_cost_bytes: u64,
 }
 

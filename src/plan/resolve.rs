@@ -151,7 +151,8 @@ fn try_merge(
     true
 }
 
-/// The source lies inside the target, is born in the step in which the target dies, and no pin or alignment breaks.
+/// The source lies inside the target, is born in the step in which the target dies, and no pin or alignment
+/// breaks.
 fn fits(source: &Block, target: &Block, delta: u64) -> bool {
     let pins = match (source.pin, target.pin) {
         (Some(source), Some(target)) => source == target + delta,

@@ -1,8 +1,8 @@
 //! The judge: a sweep over the steps that shares no code with any strategy, packing or block.
 //!
-//! It knows tensors, not blocks: closed usage intervals, kept tensors, views (bytes of their base by meaning, held for as
-//! long as any of them is used) and in-place permissions (an output may start at the very byte at which a dying input
-//! starts, in the one step in which the two meet).
+//! It knows tensors, not blocks: closed usage intervals, kept tensors, views (bytes of their base by
+//! meaning, held for as long as any of them is used) and in-place permissions (an output may start at the
+//! very byte at which a dying input starts, in the one step in which the two meet).
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,8 @@ pub enum Violation {
     },
     /// A pinned tensor that lies elsewhere.
     #[error(
-        "tensor '{tensor}' is pinned at byte {pin_bytes} of arena 0 but lies at byte {offset_bytes} of arena {arena}"
+        "tensor '{tensor}' is pinned at byte {pin_bytes} of arena 0 but \
+         lies at byte {offset_bytes} of arena {arena}"
     )]
     MovedPin {
         /// The tensor.
@@ -70,7 +71,8 @@ pub enum Violation {
     },
     /// A view that does not lie in its base.
     #[error(
-        "view '{view}' must lie at byte {expected_bytes} of arena {expected_arena}, inside '{base}', but lies at byte {offset_bytes} of arena {arena}"
+        "view '{view}' must lie at byte {expected_bytes} of arena {expected_arena}, \
+         inside '{base}', but lies at byte {offset_bytes} of arena {arena}"
     )]
     MovedView {
         /// The view.
@@ -88,7 +90,8 @@ pub enum Violation {
     },
     /// Two tensors that meet in steps and bytes.
     #[error(
-        "tensors '{first}' and '{second}' both hold bytes {begin_bytes}..{end_bytes} of arena {arena} at step {step}"
+        "tensors '{first}' and '{second}' both hold bytes {begin_bytes}..{end_bytes} of arena {arena} \
+         at step {step}"
     )]
     Overlap {
         /// The tensor that was there.
@@ -253,7 +256,8 @@ fn sweep(plan: &Plan, problem: &Problem) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Newcomers of one step come sorted by place; each is compared with those before it that reach its first byte.
+/// Newcomers of one step come sorted by place; each is compared with those before it that reach its first
+/// byte.
 fn meet_each_other(
     problem: &Problem,
     plan: &Plan,
@@ -322,7 +326,8 @@ fn meet(
     Ok(())
 }
 
-/// Judges shared objects: every tensor that has bytes lies in an object that is large enough, alone at every step.
+/// Judges shared objects: every tensor that has bytes lies in an object that is large enough, alone at
+/// every step.
 pub(super) fn validate_shared(plan: &SharedPlan, problem: &Problem) -> Result<(), Violation> {
     let tensors = problem.tensors();
     let mut holders: BTreeMap<usize, BTreeMap<usize, (u32, u32)>> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Greedy by breadth, arXiv 2001.03288: the steps with the most live bytes first, inside a step the largest block.
+//! Greedy by breadth, arXiv 2001.03288: the steps with the most live bytes first, inside a step the largest
+//! block.
 
 use super::super::resolve::Block;
 use super::{by_breadth, gap};

@@ -99,7 +99,8 @@ pub(crate) fn by_size(blocks: &[Block]) -> Vec<usize> {
 
 /// Sum of live bytes at every step at which a block is born, highest first, ties by step.
 ///
-/// At any other step the live blocks are some of those of the step of birth before it, whose breadth is no smaller.
+/// At any other step the live blocks are some of those of the step of birth before it, whose breadth is no
+/// smaller.
 pub(crate) fn steps_by_breadth(blocks: &[Block]) -> Vec<u32> {
     let mut births: Vec<(u32, u64)> = blocks.iter().map(|b| (b.first, b.size_bytes)).collect();
     let mut deaths: Vec<(u32, u64)> = blocks.iter().map(|b| (b.last, b.size_bytes)).collect();

@@ -1,8 +1,8 @@
 //! Strip packing by best fit with lifting, arXiv 1804.10001.
 //!
-//! A skyline over the steps: take its lowest line (the leftmost of equals) and put onto it the longest-lived block
-//! that fits between its ends; where none does, lift the line to its lower neighbour. What lies under a lifted line is
-//! lost.
+//! A skyline over the steps: take its lowest line (the leftmost of equals) and put onto it the
+//! longest-lived block that fits between its ends; where none does, lift the line to its lower neighbour.
+//! What lies under a lifted line is lost.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

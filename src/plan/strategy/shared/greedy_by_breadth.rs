@@ -1,5 +1,5 @@
-//! Greedy by breadth, arXiv 2001.03288: the steps with the most live bytes first; a block takes the smallest free
-//! object that holds it, else grows the largest free one.
+//! Greedy by breadth, arXiv 2001.03288: the steps with the most live bytes first; a block takes the
+//! smallest free object that holds it, else grows the largest free one.
 
 use std::cmp::Reverse;
 

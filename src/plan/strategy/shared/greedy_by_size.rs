@@ -1,5 +1,5 @@
-//! Greedy by size, arXiv 2001.03288: the largest block first, into the smallest object that is free; objects never
-//! grow, since everything in them is at least as large.
+//! Greedy by size, arXiv 2001.03288: the largest block first, into the smallest object that is free;
+//! objects never grow, since everything in them is at least as large.
 
 use super::super::super::resolve::Block;
 use super::super::by_size;

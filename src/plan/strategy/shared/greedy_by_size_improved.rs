@@ -1,7 +1,8 @@
 //! Greedy by size improved, arXiv 2001.03288.
 //!
-//! Blocks are dealt out by positional maximum (the smallest one that holds the block), then by the fewest steps between
-//! the block and what some object already holds, then by size; each goes to its closest object, which may grow.
+//! Blocks are dealt out by positional maximum (the smallest one that holds the block), then by the fewest
+//! steps between the block and what some object already holds, then by size; each goes to its closest
+//! object, which may grow.
 
 use super::super::super::bound::positional_maxima_of;
 use super::super::super::resolve::Block;
@@ -14,8 +15,8 @@ struct Waiting {
     position: usize,
     /// Per object the fewest steps to a block in it; `None` where one of them lives at the same time.
     distances: Vec<Option<u32>>,
-    /// The closest object: distance and index. Kept as found, so that of two equally close objects the earlier find
-    /// stays, as in the published code.
+    /// The closest object: distance and index. Kept as found, so that of two equally close objects the
+    /// earlier find stays, as in the published code.
     best: Option<(u32, usize)>,
 }
 

@@ -1,5 +1,5 @@
-//! Greedy in order, as in the TFLite GPU delegate: by first use, each block takes the free object whose size differs
-//! least, a larger one where two differ equally; that object may grow.
+//! Greedy in order, as in the TFLite GPU delegate: by first use, each block takes the free object whose
+//! size differs least, a larger one where two differ equally; that object may grow.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -9,7 +9,8 @@ use super::Objects;
 
 pub(super) fn assign(blocks: &[Block]) -> Objects {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
-    // The delegate takes records as they come; in a problem they may come in any order, in a schedule they do not.
+    // The delegate takes records as they come; in a problem they may come in any order, in a schedule they
+    // do not.
     order.sort_by_key(|i| (blocks[*i].first, *i));
     let mut objects = Objects::new(blocks);
     let mut pool: BTreeSet<(u64, usize)> = BTreeSet::new();

@@ -1,11 +1,12 @@
 //! Min-cost flow, as in the TFLite GPU delegate.
 //!
-//! Every block gets its bytes from one that ended before it, at the cost of what it is larger by, or from a new object
-//! at the cost of its size; no block hands its bytes on twice. The flow of least total cost is a matching of least
-//! cost, so it is found here by augmenting paths with potentials over costs that are computed as needed, in memory
-//! linear in the number of blocks and time cubic at worst. Chains of hand-overs are the objects; a chain's cost is at
-//! least its largest block, so the sum of the objects can be below the cost of the flow. Several matchings may have
-//! the same least cost; this takes the first in the order of the blocks.
+//! Every block gets its bytes from one that ended before it, at the cost of what it is larger by, or from a
+//! new object at the cost of its size; no block hands its bytes on twice. The flow of least total cost is a
+//! matching of least cost, so it is found here by augmenting paths with potentials over costs that are
+//! computed as needed, in memory linear in the number of blocks and time cubic at worst. Chains of
+//! hand-overs are the objects; a chain's cost is at least its largest block, so the sum of the objects can
+//! be below the cost of the flow. Several matchings may have the same least cost; this takes the first in
+//! the order of the blocks.
 
 use super::super::super::resolve::Block;
 use super::Objects;
@@ -69,9 +70,9 @@ impl<'a> Matching<'a> {
         i128::from(self.blocks[self.order[at]].size_bytes)
     }
 
-    /// Cheapest way to give `start` its bytes: along columns already taken, whose rows then look elsewhere, to a free
-    /// column or to a new object for the last row on the way (which needs no column of its own to be undone later:
-    /// it has no potential and nobody else can take it).
+    /// Cheapest way to give `start` its bytes: along columns already taken, whose rows then look elsewhere,
+    /// to a free column or to a new object for the last row on the way (which needs no column of its own to
+    /// be undone later: it has no potential and nobody else can take it).
     fn augment(&mut self, start: usize) {
         let n = self.order.len();
         let mut distance = vec![i128::MAX; n];

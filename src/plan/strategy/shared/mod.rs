@@ -1,6 +1,7 @@
 //! Published strategies for shared objects: whole buffers that tensors take in turns.
 //!
-//! An object is as large as its largest tensor. Alignments, pins and in-place permissions have no meaning here.
+//! An object is as large as its largest tensor. Alignments, pins and in-place permissions have no meaning
+//! here.
 
 mod greedy_by_breadth;
 mod greedy_by_size;

@@ -1,0 +1,103 @@
+//! `sublet compare`: every strategy side by side, as in the papers' tables.
+
+use serde_json::{Map, Value, json};
+
+use super::Output;
+use super::error::CliError;
+use super::input::{self, Input, InputArgs};
+use crate::plan::report::{grouped, mib};
+use crate::plan::{Planner, Problem, SharedStrategy, Strategy, bound};
+
+/// Arguments of `sublet compare`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  sublet compare networks/*.csv
+
+Shared objects are whole buffers that tensors take in turns; alignments, pins and in-place permissions
+mean nothing to them.")]
+pub(super) struct Args {
+    /// Records, plans, models or builtin:NAME.
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    records: InputArgs,
+}
+
+/// Time grows with the cube of the number of tensors: beyond this many, minutes.
+const MOST_FOR_FLOW: usize = 4_000;
+
+/// Names and bytes of one table column; `None` is not computed.
+type Column = Vec<(&'static str, Option<u64>)>;
+
+pub(super) fn run(args: &Args) -> Result<Output, CliError> {
+    // All inputs are read before the first is computed: a bad one should not waste the others' time.
+    let inputs =
+        args.inputs.iter().map(|i| input::load(i, &args.records)).collect::<Result<Vec<_>, CliError>>()?;
+    let (mut human, mut objects) = (String::new(), Vec::new());
+    for Input { name, problem } in &inputs {
+        let (offsets, shared) = (offsets(problem)?, shared_objects(problem)?);
+        human.push_str(&table(name, problem, &offsets, &shared));
+        objects.push(json!({
+            "name": name,
+            "tensors": problem.len(),
+            "naive_bytes": problem.naive_bytes(),
+            "offsets": object(&offsets),
+            "shared_objects": object(&shared),
+        }));
+    }
+    Ok(Output { human, json: json!({ "inputs": objects }), failure: None })
+}
+
+fn offsets(problem: &Problem) -> Result<Column, CliError> {
+    let auto = Planner::auto().plan(problem)?;
+    auto.validate(problem)?;
+    let mut column = vec![("lower_bound", Some(auto.lower_bound_bytes()))];
+    for strategy in Strategy::ALL {
+        let plan = Planner::new(*strategy).plan(problem)?;
+        plan.validate(problem)?;
+        column.push((strategy.key(), Some(plan.peak_bytes())));
+    }
+    column.push(("auto", Some(auto.peak_bytes())));
+    Ok(column)
+}
+
+fn shared_objects(problem: &Problem) -> Result<Column, CliError> {
+    let mut column = vec![("lower_bound", Some(bound::positional_maxima(problem).iter().sum()))];
+    for strategy in SharedStrategy::ALL {
+        let too_many = *strategy == SharedStrategy::MinCostFlow && problem.len() > MOST_FOR_FLOW;
+        let bytes = if too_many {
+            log::warn!("min_cost_flow is left out: {} tensors, at most {MOST_FOR_FLOW}", problem.len());
+            None
+        } else {
+            let plan = problem.shared_objects(*strategy);
+            plan.validate(problem)?;
+            Some(plan.total_bytes())
+        };
+        column.push((strategy.key(), bytes));
+    }
+    Ok(column)
+}
+
+fn object(column: &Column) -> Value {
+    Value::Object(column.iter().map(|(key, bytes)| ((*key).to_owned(), json!(bytes))).collect::<Map<_, _>>())
+}
+
+fn table(name: &str, problem: &Problem, offsets: &Column, shared: &Column) -> String {
+    let mut text =
+        format!("{name}: {} tensors, naive total {} bytes\n", problem.len(), grouped(problem.naive_bytes()));
+    for (title, column) in [("offsets", offsets), ("shared objects", shared)] {
+        let bound = column.first().and_then(|(_, bytes)| *bytes).unwrap_or(0);
+        text.push_str(&format!("  {title}\n"));
+        for (key, bytes) in column {
+            let cells = match bytes {
+                None => "           left out: too many tensors".to_owned(),
+                Some(bytes) if bound == 0 => mib(*bytes),
+                Some(bytes) => format!("{}  {:>8.4}", mib(*bytes), *bytes as f64 / bound as f64),
+            };
+            text.push_str(&format!("    {key:<24}{cells}\n"));
+        }
+    }
+    text.push('\n');
+    text
+}

@@ -1,0 +1,158 @@
+//! INPUT: which kind of file it is, and the planning problem in it.
+
+use std::path::Path;
+
+use super::error::CliError;
+use crate::graph::{Graph, usage};
+use crate::model::onnx::{self, ImportOptions};
+use crate::model::zoo;
+use crate::plan::{Alignment, Plan, PlanError, Problem, csv, file, nearest};
+
+/// What is known of the records before they are read.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct InputArgs {
+    /// Alignment of every tensor that has none of its own, bytes (records: 1, models: 256).
+    #[arg(long, value_name = "BYTES", value_parser = alignment)]
+    pub align: Option<Alignment>,
+    /// Records: `upper` is the last step itself, not one past it.
+    #[arg(long)]
+    pub inclusive: bool,
+    /// A tensor that must survive the run (repeatable).
+    #[arg(long, value_name = "NAME")]
+    pub keep: Vec<String>,
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
+/// Shapes that a model leaves open.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct ModelArgs {
+    /// Shape of a model's input that it leaves open (repeatable).
+    #[arg(long, value_name = "NAME=1x3x224x224", value_parser = shape)]
+    shape: Vec<(String, Vec<usize>)>,
+    /// Size of a named dimension that a model leaves open (repeatable).
+    #[arg(long, value_name = "NAME=N", value_parser = dimension)]
+    dim: Vec<(String, usize)>,
+}
+
+fn named(text: &str) -> Result<(String, &str), String> {
+    // Names may hold '=', sizes may not.
+    let (name, value) = text.rsplit_once('=').ok_or("not NAME=VALUE")?;
+    Ok((name.to_owned(), value))
+}
+
+fn shape(text: &str) -> Result<(String, Vec<usize>), String> {
+    let (name, dims) = named(text)?;
+    let size = |d: &str| d.trim().parse::<usize>().map_err(|_| format!("'{d}' is not a size"));
+    let dims = dims.split(['x', ',']).filter(|d| !d.is_empty()).map(size).collect::<Result<_, _>>()?;
+    Ok((name, dims))
+}
+
+fn dimension(text: &str) -> Result<(String, usize), String> {
+    let (name, size) = named(text)?;
+    Ok((name, size.parse().map_err(|_| format!("'{size}' is not a size"))?))
+}
+
+pub(super) fn alignment(text: &str) -> Result<Alignment, String> {
+    let bytes = text.parse().map_err(|_| "not a number of bytes".to_owned())?;
+    Alignment::new(bytes).map_err(|e: PlanError| e.to_string())
+}
+
+/// A problem with the name of what it came from.
+pub(super) struct Input {
+    /// File name without its extension, or the built-in's name.
+    pub name: String,
+    pub problem: Problem,
+}
+
+enum Kind<'a> {
+    Records(&'a Path),
+    PlanFile(&'a Path),
+    Model,
+}
+
+fn kind(input: &str) -> Result<Kind<'_>, CliError> {
+    if input.starts_with("builtin:") {
+        return Ok(Kind::Model);
+    }
+    let path = Path::new(input);
+    if path.is_dir() {
+        return Err(CliError::input(format!("cannot read {input}: it is a directory")));
+    }
+    match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some("csv") => Ok(Kind::Records(path)),
+        Some("json") => Ok(Kind::PlanFile(path)),
+        Some("onnx" | "tflite") => Ok(Kind::Model),
+        _ => Err(CliError::input(format!(
+            "cannot tell what {input} is: use .csv, .json, .onnx, .tflite or builtin:NAME"
+        ))),
+    }
+}
+
+/// Reads the planning problem of any kind of input.
+pub(super) fn load(input: &str, args: &InputArgs) -> Result<Input, CliError> {
+    let mut problem = match kind(input)? {
+        Kind::Records(path) => csv::read(path, csv_options(args))?,
+        Kind::PlanFile(path) => file::load(path)?.0,
+        Kind::Model => {
+            let graph = load_graph(input, &args.model)?;
+            usage(&graph, args.align.unwrap_or(Alignment::PORTABLE))?.problem
+        }
+    };
+    for name in &args.keep {
+        let id = problem.lookup(name).ok_or_else(|| unknown_tensor(name, &problem))?;
+        problem.keep(id)?;
+    }
+    Ok(Input { name: name_of(input), problem })
+}
+
+/// Reads a plan and the records that come with it.
+pub(super) fn load_plan(input: &str, args: &InputArgs) -> Result<(Problem, Plan), CliError> {
+    match kind(input)? {
+        Kind::PlanFile(path) => Ok(file::load(path)?),
+        Kind::Records(path) => {
+            let text = file::read_text(path)?;
+            Ok(csv::parse_placed(&text, input, csv_options(args))?)
+        }
+        Kind::Model => Err(CliError::input(format!("{input} is a model, not a plan: use .json or .csv"))),
+    }
+}
+
+/// The graph of a model: `.onnx` or `builtin:NAME`.
+pub(super) fn load_graph(input: &str, args: &ModelArgs) -> Result<Graph, CliError> {
+    if let Some(name) = input.strip_prefix("builtin:") {
+        return zoo::build(name).ok_or_else(|| {
+            let hint = nearest(name, zoo::names().iter().copied());
+            let hint = hint.map(|n| format!("; did you mean 'builtin:{n}'?")).unwrap_or_default();
+            CliError::input(format!("there is no built-in network '{name}'{hint}"))
+        });
+    }
+    match kind(input)? {
+        Kind::Model if !input.to_ascii_lowercase().ends_with(".tflite") => {
+            let shapes = args.shape.iter().cloned().collect();
+            let dims = args.dim.iter().cloned().collect();
+            Ok(onnx::load(Path::new(input), &ImportOptions { shapes, dims })?)
+        }
+        Kind::Model => Err(CliError::input(format!("cannot read {input}: .tflite models are not imported"))),
+        _ => Err(CliError::input(format!("{input} is not a model: use .onnx or builtin:NAME"))),
+    }
+}
+
+fn csv_options(args: &InputArgs) -> csv::Options {
+    csv::Options { inclusive: args.inclusive, alignment: args.align.unwrap_or(Alignment::ONE) }
+}
+
+fn name_of(input: &str) -> String {
+    match input.strip_prefix("builtin:") {
+        Some(name) => name.to_owned(),
+        None => Path::new(input)
+            .file_stem()
+            .map_or_else(|| input.to_owned(), |s| s.to_string_lossy().into_owned()),
+    }
+}
+
+fn unknown_tensor(name: &str, problem: &Problem) -> CliError {
+    let known = problem.tensors().iter().map(|t| t.label());
+    let hint = nearest(name, known).map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
+    CliError { tensor: Some(name.into()), ..CliError::input(format!("there is no tensor '{name}'{hint}")) }
+}
