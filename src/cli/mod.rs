@@ -1,4 +1,5 @@
-//! Floor 4, the command line: reads arguments, calls the floors below, prints for people or (`--json`) for machines.
+//! Floor 4, the command line: reads arguments, calls the floors below, prints for people or (`--json`) for
+//! machines.
 
 mod adapter;
 mod audit;

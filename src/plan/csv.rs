@@ -89,6 +89,8 @@ pub fn parse_placed(text: &str, file: &str, options: Options) -> Result<(Problem
 
 /// The records of a problem with the offsets of a plan, half-open; `arena` is written where there are
 /// several.
+///
+/// Views, in-place permissions and pins have no column: a plan that uses them is whole only as a plan file.
 pub fn write(problem: &Problem, plan: &Plan) -> String {
     let several = plan.arenas().len() > 1;
     let aligned = problem.tensors().iter().any(|t| t.alignment().is_some());

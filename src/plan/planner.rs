@@ -72,7 +72,10 @@ impl Planner {
                 let packed = pack(*strategy, &resolved.blocks, limit_bytes, bound_bytes);
                 let rank = (packed.peak_bytes(), packed.arenas.len());
                 if best.as_ref().is_none_or(|b| rank < (b.packed.peak_bytes(), b.packed.arenas.len())) {
-                    best = Some(Candidate { strategy: *strategy, resolved: resolved.clone(), packed });
+                    let all_given =
+                        !resolved.blocks.is_empty() && resolved.blocks.iter().all(|b| b.pin.is_some());
+                    let strategy = if all_given { Strategy::Given } else { *strategy };
+                    best = Some(Candidate { strategy, resolved: resolved.clone(), packed });
                 }
                 if rank.0 <= bound_bytes {
                     break 'search;
