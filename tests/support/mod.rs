@@ -5,3 +5,5 @@ pub mod forward;
 #[cfg(feature = "onnx")]
 pub mod onnx_encoder;
 pub mod records;
+#[cfg(feature = "onnx")]
+pub mod single;
