@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sublet::graph::Graph;
 use sublet::model::onnx::{ImportOptions, load};
 use sublet::model::{ModelError, npy};
+use support::forward::forward;
 use support::records::{records, summary};
 
 /// Where the models lie, or `None` in a clone that has no ../shared beside it; in CI that is a failure.
@@ -58,6 +59,53 @@ fn models_of_the_repository() {
     let se = import(&data("tiny_resnet_se_64.onnx")).unwrap();
     sound(&se, Some(&data("tiny_resnet_se_64.out0.npy")));
     assert_eq!(summary(&records(&se)), (53, 1_279_688, 196_672));
+}
+
+/// Runs the graph in the oracle on the input rule of ../shared/models/README.md and holds output 0 against
+/// what ONNX Runtime gave: within `tolerance` of the largest value.
+fn computes(graph: &Graph, expected: &Path, tolerance: f32) {
+    let len = graph.get(graph.inputs[0]).len();
+    let values = forward(graph, (0..len).map(|i| ((i * 7919) % 1000) as f32 / 1000.0).collect());
+    let due = npy::read(expected).unwrap().data;
+    let largest = due.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+    let found = &values[graph.outputs[0].index()];
+    assert_eq!(found.len(), due.len());
+    let diff = found.iter().zip(&due).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(diff <= tolerance * largest, "{}: {diff} of {largest}", graph.name);
+}
+
+#[test]
+fn imported_graphs_compute_what_onnx_runtime_computed() {
+    for name in ["rten_mnist", "tiny_resnet_se_64"] {
+        let graph = import(&data(&format!("{name}.onnx"))).unwrap();
+        computes(&graph, &data(&format!("{name}.out0.npy")), 1e-4);
+    }
+    let Some(folder) = shared() else { return };
+    let names = [
+        "ppocr_mobile_v2_cls",
+        "generated/gen_squeezenet1_1",
+        "generated/gen_mobilenet_v2",
+        "light_shufflenet",
+    ];
+    for name in names {
+        let graph = import(&folder.join(format!("{name}.onnx"))).unwrap();
+        computes(&graph, &folder.join(format!("{name}.out0.npy")), 1e-3);
+    }
+}
+
+#[test]
+#[ignore = "the plain oracle takes two minutes for the large networks; run with --ignored"]
+fn every_large_graph_computes_what_onnx_runtime_computed() {
+    let Some(folder) = shared() else { return };
+    let light =
+        ["bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "squeezenet", "vgg19"];
+    let generated = ["densenet121", "inception_v3", "resnet18", "resnet50", "shufflenet_v2", "vgg16"];
+    let light = light.map(|name| format!("light_{name}"));
+    let generated = generated.map(|name| format!("generated/gen_{name}"));
+    for name in light.iter().chain(&generated) {
+        let graph = import(&folder.join(format!("{name}.onnx"))).unwrap();
+        computes(&graph, &folder.join(format!("{name}.out0.npy")), 1e-3);
+    }
 }
 
 /// Published records (../shared/data/networks_summary.csv) hold what a run of the file as stored

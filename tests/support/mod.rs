@@ -12,6 +12,8 @@ pub mod kernel_gpu;
 pub mod onnx_encoder;
 pub mod oracle;
 pub mod records;
+#[cfg(feature = "onnx")]
+pub mod single;
 pub mod twin;
 
 /// Runs a future that never waits for a device.

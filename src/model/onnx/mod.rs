@@ -1,8 +1,8 @@
 //! ONNX files to graphs.
 //!
 //! [`load`] checks the bytes, decodes them with `rten-onnx`, fixes the shapes of the inputs, and then
-//! visits the nodes in order: what depends on constants alone is computed at once ([`fold`]), the rest
-//! becomes nodes of the graph with shapes known and attributes resolved ([`ops`]). Operator sets 7 and
+//! visits the nodes in order: what depends on constants alone is computed at once (`fold`), the rest
+//! becomes nodes of the graph with shapes known and attributes resolved (`ops`). Operator sets 7 and
 //! later of the standard domain.
 
 mod attributes;
