@@ -9,6 +9,7 @@ use super::memory;
 use super::plan::{Choice, StrategyParser};
 use super::target::{Compiled, Target};
 use super::tensors::{Comparison, NamedFile, compare, expected, inputs, save};
+use crate::graph::Graph;
 use crate::plan::{Alignment, Plan, Planner, Report};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -89,14 +90,8 @@ pub struct Ready<'a> {
     pub compile_s: f64,
 }
 
-/// Loads, plans and compiles a model.
-pub fn prepare<'a>(
-    model: &str,
-    shapes: &ModelArgs,
-    args: &TargetArgs,
-    target: &'a Target,
-) -> Result<Ready<'a>, CliError> {
-    let graph = load_graph(model, shapes)?;
+/// Plans and compiles a graph.
+pub fn prepare<'a>(graph: Graph, args: &TargetArgs, target: &'a Target) -> Result<Ready<'a>, CliError> {
     let program = target.program(graph, args.align)?;
     let inputs = inputs(&program, &args.input)?;
     let start = Instant::now();
@@ -185,8 +180,9 @@ impl Args {
 
 /// Runs the command; `with_audit` adds the audit's verdict (the main job).
 pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
+    let graph = load_graph(&args.model, &args.shapes)?;
     let target = Target::pick(args.target.cpu, args.target.adapter.as_deref())?;
-    let mut ready = prepare(&args.model, &args.shapes, &args.target, &target)?;
+    let mut ready = prepare(graph, &args.target, &target)?;
     let outcome = execute(args, &mut ready)?;
     // Sampled after the runs: that is when everything a run needs has been allocated.
     let held = ready.compiled.held();

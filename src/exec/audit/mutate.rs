@@ -20,6 +20,8 @@ pub struct MutationCounts {
     pub read_later: usize,
     /// Of those, noticed by the watched run.
     pub run_caught: usize,
+    /// All faults that the watched run noticed, those included whose bytes only the overwriting step itself reads.
+    pub run_noticed: usize,
 }
 
 /// Plants up to `count` different faults in a valid plan, each an offset shifted into a tensor that is live at the same
@@ -48,6 +50,7 @@ pub async fn mutate<H: Host>(
         counts.tried += 1;
         counts.judge_caught += usize::from(judged);
         counts.read_later += usize::from(read_later);
+        counts.run_noticed += usize::from(seen);
         counts.run_caught += usize::from(read_later && seen);
         counts.caught += usize::from(judged && (seen || !read_later));
     }
