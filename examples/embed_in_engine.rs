@@ -1,12 +1,13 @@
-//! A tiny engine with its own graph and its own WGSL on sublet's arena: it takes `plan` and `device`, nothing else.
+//! A tiny engine with its own graph and its own WGSL on sublet's arena: it takes `plan` and `device`,
+//! nothing else.
 //!
 //! `cargo run --release --example embed_in_engine`
 
 use sublet::device::{DeviceArena, DeviceLimits, Readback, block_on, descriptor};
 use sublet::plan::{Alignment, Planner, Problem, TensorId};
 
-/// The engine's kernel. A buffer that is written in a dispatch must be writable in all of its bindings, so both are
-/// `read_write`.
+/// The engine's kernel. A buffer that is written in a dispatch must be writable in all of its bindings, so
+/// both are `read_write`.
 const SHADER: &str = "
     @group(0) @binding(0) var<storage, read_write> x: array<f32>;
     @group(0) @binding(1) var<storage, read_write> y: array<f32>;

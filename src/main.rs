@@ -9,8 +9,9 @@ fn main() -> std::process::ExitCode {
     sublet::cli::main()
 }
 
-/// Mesa's device selection complains on stderr where `XDG_RUNTIME_DIR` is not set (in a container, say) and then works
-/// all the same; a line that begins with `error:` is no way to greet a newcomer. Any folder will do.
+/// Mesa's device selection complains on stderr where `XDG_RUNTIME_DIR` is not set (in a container, say) and
+/// then works all the same; a line that begins with `error:` is no way to greet a newcomer. Any folder will
+/// do.
 fn quiet_mesa() {
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: no other thread runs yet.

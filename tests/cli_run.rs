@@ -63,7 +63,8 @@ fn built_in_networks_are_listed_with_the_published_numbers() {
     assert_eq!((&v2["naive_bytes"], &v2["max_load_bytes"]), (&27_591_112.into(), &6_021_120.into()));
 }
 
-/// Every kind of bad input: exit code 2, one sentence that names the culprit, the same for machines, no file written.
+/// Every kind of bad input: exit code 2, one sentence that names the culprit, the same for machines, no
+/// file written.
 #[test]
 fn bad_input_is_one_sentence_and_exit_code_2() {
     let dir = support::scratch("bad_input");

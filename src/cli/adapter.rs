@@ -51,8 +51,8 @@ fn rank(kind: DeviceType) -> u32 {
     }
 }
 
-/// Opens the best adapter, or the one whose name contains `wanted`. `None` where no adapter exists and none was asked
-/// for by name.
+/// Opens the best adapter, or the one whose name contains `wanted`. `None` where no adapter exists and none
+/// was asked for by name.
 pub fn open(wanted: Option<&str>) -> Result<Option<Gpu>, CliError> {
     let adapters = adapters();
     let names = || adapters.iter().map(|a| a.get_info().name).collect::<Vec<_>>();

@@ -130,8 +130,8 @@ pub fn text(audit: &Audit, counts: &MutationCounts) -> String {
         line(
             counts.caught == counts.tried,
             format!(
-                "faults planted: {} tried, {} caught: the judge notices {}; the run {} of the {} whose bytes are read \
-                 later, {} in all",
+                "faults planted: {} tried, {} caught: the judge notices {}; the run {} of the {} whose \
+                 bytes are read later, {} in all",
                 counts.tried,
                 counts.caught,
                 counts.judge_caught,

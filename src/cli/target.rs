@@ -1,4 +1,5 @@
-//! Where a model runs: the best adapter, a named one, or the CPU executor; one interface for `run` and `audit`.
+//! Where a model runs: the best adapter, a named one, or the CPU executor; one interface for `run` and
+//! `audit`.
 
 use super::adapter::{self, Gpu};
 use super::error::CliError;

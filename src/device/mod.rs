@@ -1,5 +1,5 @@
-//! Floor 2, feature `gpu`: arenas on a wgpu device. The caller owns device and queue; an engine with its own graph and
-//! kernels needs only [`crate::plan`] and this.
+//! Floor 2, feature `gpu`: arenas on a wgpu device. The caller owns device and queue; an engine with its
+//! own graph and kernels needs only [`crate::plan`] and this.
 
 mod arena;
 mod error;

@@ -25,8 +25,9 @@ impl MemoryWitness {
         }
     }
 
-    /// What came on top of a baseline taken before. A fresh device already uses half a megabyte of its own, in blocks
-    /// of several; what it uses is taken off everywhere, since arenas may well lie in the rest of those blocks.
+    /// What came on top of a baseline taken before. A fresh device already uses half a megabyte of its own,
+    /// in blocks of several; what it uses is taken off everywhere, since arenas may well lie in the rest of
+    /// those blocks.
     pub fn since(self, baseline: Self) -> Self {
         let minus = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         MemoryWitness {
@@ -37,8 +38,8 @@ impl MemoryWitness {
     }
 }
 
-/// Largest resident set of this process so far, where the system tells (Linux). On a software driver this is a true
-/// second opinion, since device memory is host memory there.
+/// Largest resident set of this process so far, where the system tells (Linux). On a software driver this
+/// is a true second opinion, since device memory is host memory there.
 pub fn resident_peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;

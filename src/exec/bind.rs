@@ -1,5 +1,5 @@
-//! From a program and a plan to what each dispatch binds: pure arithmetic, checked against WebGPU's rules before any
-//! device is involved.
+//! From a program and a plan to what each dispatch binds: pure arithmetic, checked against WebGPU's rules
+//! before any device is involved.
 
 use super::{ExecError, Place, Program, WeightMap};
 use crate::kernel::{Dispatch, KernelId, Operand};
@@ -23,8 +23,8 @@ pub enum BufferKey {
 }
 
 impl BufferKey {
-    /// Whether some dispatch of a program may write it. Such a buffer is bound writable everywhere, since it may not be
-    /// read-only and writable in one dispatch.
+    /// Whether some dispatch of a program may write it. Such a buffer is bound writable everywhere, since
+    /// it may not be read-only and writable in one dispatch.
     pub fn writable(self) -> bool {
         matches!(self, BufferKey::Arena(_) | BufferKey::Output(_))
     }
@@ -59,7 +59,8 @@ pub fn bind(program: &Program, plan: &Plan, weights: &WeightMap, alignment_bytes
     all.map(|(step, dispatch)| bind_one(program, plan, weights, alignment_bytes, step, dispatch)).collect()
 }
 
-/// Refuses the first dispatch that breaks a rule which no merging can mend (say, more bindings than there are slots).
+/// Refuses the first dispatch that breaks a rule which no merging can mend (say, more bindings than there
+/// are slots).
 ///
 /// # Errors
 /// Names the dispatch, the rule, the tensors and their ranges.

@@ -1,5 +1,5 @@
-//! The CPU executor: the same plan over host byte arenas, with the twins. Fallback where no adapter exists, and the
-//! oracle everywhere.
+//! The CPU executor: the same plan over host byte arenas, with the twins. Fallback where no adapter exists,
+//! and the oracle everywhere.
 
 use super::machine::{Host, Machine};
 use super::twin::run_twin;

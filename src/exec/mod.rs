@@ -1,5 +1,5 @@
-//! Floor 3: runs a graph over a plan, on a wgpu device (feature `gpu`) or on the CPU, and proves that sharing bytes
-//! changed no bit.
+//! Floor 3: runs a graph over a plan, on a wgpu device (feature `gpu`) or on the CPU, and proves that
+//! sharing bytes changed no bit.
 
 mod audit;
 mod bind;

@@ -40,7 +40,8 @@ impl Program {
     /// Lowers every node and reads off the usage intervals.
     ///
     /// # Errors
-    /// The graph breaks a rule, a node has no kernel, or a tensor is over the binding limit. Nothing is allocated.
+    /// The graph breaks a rule, a node has no kernel, or a tensor is over the binding limit. Nothing is
+    /// allocated.
     pub fn new(graph: Graph, alignment: Alignment, limits: LowerLimits) -> Result<Self, ExecError> {
         graph.check()?;
         refuse_over_limit(&graph, limits.max_binding_bytes)?;
@@ -76,7 +77,10 @@ impl Program {
 
     /// Constant operands that some dispatch binds, in order of first use.
     pub fn constant_operands(&self) -> impl Iterator<Item = Operand> + '_ {
-        let constant = |operand: &Operand| matches!(operand, Operand::Value { value, .. } if self.graph.get(*value).constant.is_some());
+        let constant = |operand: &Operand| match operand {
+            Operand::Value { value, .. } => self.graph.get(*value).constant.is_some(),
+            Operand::Absent => false,
+        };
         self.steps.iter().flatten().flat_map(|d| d.inputs.iter().copied()).filter(constant)
     }
 
