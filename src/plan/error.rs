@@ -1,7 +1,7 @@
 //! What the planner refuses, always with the tensor (or file) and both numbers.
 
-use super::{Misfit, Violation};
 use super::report::grouped;
+use super::{Misfit, Violation};
 
 /// A problem, a limit or a file that the planner refuses.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -285,9 +285,7 @@ impl PlanError {
             PlanError::OverBuffer { needed_bytes, limit_bytes, .. } => {
                 Some(("max_buffer_bytes", *needed_bytes, *limit_bytes))
             }
-            PlanError::OverCapacity(misfit) => {
-                Some(("capacity", misfit.needed_bytes, misfit.capacity_bytes))
-            }
+            PlanError::OverCapacity(misfit) => Some(("capacity", misfit.needed_bytes, misfit.capacity_bytes)),
             _ => None,
         }
     }

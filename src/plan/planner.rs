@@ -200,7 +200,8 @@ impl Run<'_> {
             if let Some(best) = &best {
                 // Variants come by load, and no packing of one is below its load.
                 let load = super::strategy::load_profile(&variant.blocks).highest_bytes;
-                let is_best = best.packed.arenas.len() <= 1 && best.packed.peak_bytes() <= bound_bytes.max(load);
+                let is_best =
+                    best.packed.arenas.len() <= 1 && best.packed.peak_bytes() <= bound_bytes.max(load);
                 if is_best || self.options.is_late() {
                     break;
                 }
@@ -277,4 +278,3 @@ fn check_pins(problem: &Problem) -> Result<(), PlanError> {
     }
     Ok(())
 }
-

@@ -74,7 +74,14 @@ pub(crate) fn resolve(problem: &Problem, merging: Merging<'_>) -> Resolved {
     }
     for output in outputs {
         for input in &problem.tensors()[output].in_place {
-            if try_merge(problem, merging, &mut groups, &mut slots, &mut pinned_sides, [output, input.index()]) {
+            if try_merge(
+                problem,
+                merging,
+                &mut groups,
+                &mut slots,
+                &mut pinned_sides,
+                [output, input.index()],
+            ) {
                 taken.push((output as u32, input.index() as u32));
                 break;
             }

@@ -140,7 +140,8 @@ impl<'a> State<'a> {
             pin_end: blocks.iter().filter_map(|b| b.pin.map(|pin| pin + b.size_bytes)).max().unwrap_or(0),
         };
         let mut tally = Tally::default();
-        let (stay, go): (Vec<usize>, Vec<usize>) = (0..blocks.len()).partition(|i| start.places[*i].0 < arenas);
+        let (stay, go): (Vec<usize>, Vec<usize>) =
+            (0..blocks.len()).partition(|i| start.places[*i].0 < arenas);
         for i in stay {
             tally.enter(sides, i, start.places[i].0);
             state.put(i, start.places[i].0);
@@ -189,7 +190,8 @@ impl<'a> State<'a> {
         let anywhere = full.is_empty() || random.below(4) == 0;
         let section = if anywhere { None } else { Some(full[random.below(full.len())]) };
         let at = |i: &usize| section.is_none_or(|s| self.spans[*i].0 <= s && s <= self.spans[*i].1);
-        let here: Vec<usize> = (0..self.blocks.len()).filter(|i| self.arena_of[*i] == from).filter(at).collect();
+        let here: Vec<usize> =
+            (0..self.blocks.len()).filter(|i| self.arena_of[*i] == from).filter(at).collect();
         if here.is_empty() {
             return None;
         }

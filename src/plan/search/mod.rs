@@ -43,11 +43,7 @@ pub(crate) struct Found {
 const PORTFOLIO: &[Strategy] =
     &[Strategy::GreedyBySize, Strategy::StripPacking, Strategy::GreedyByBreadth, Strategy::GreedyInOrder];
 
-pub(crate) fn search(
-    blocks: &[Block],
-    options: &SearchOptions,
-    progress: &mut dyn FnMut(Progress),
-) -> Found {
+pub(crate) fn search(blocks: &[Block], options: &SearchOptions, progress: &mut dyn FnMut(Progress)) -> Found {
     let lower_bound_bytes = strategy::load_profile(blocks).highest_bytes;
     let mut best: Option<Found> = None;
     for method in PORTFOLIO {
