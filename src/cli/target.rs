@@ -3,9 +3,9 @@
 
 use super::adapter::{self, Gpu};
 use super::error::CliError;
-use crate::device::{MemoryWitness, block_on};
+use crate::device::{DeviceLimits, MemoryWitness, block_on};
 use crate::exec::{
-    Audit, CpuHost, CpuNetwork, Host, MutationCounts, Network, Program, Resident, audit, mutate,
+    Audit, CpuHost, CpuNetwork, Host, Layout, MutationCounts, Network, Program, Resident, audit, mutate,
 };
 use crate::graph::Graph;
 use crate::kernel::LowerLimits;
@@ -76,8 +76,8 @@ impl Target {
         }
     }
 
-    /// Alignment to plan with unless told otherwise, bytes.
-    pub fn alignment_bytes(&self) -> u64 {
+    /// Alignment of storage bindings, bytes.
+    fn alignment_bytes(&self) -> u64 {
         match self {
             Target::Gpu(gpu) => gpu.limits().storage_alignment_bytes,
             Target::Cpu { .. } => 256,
@@ -88,8 +88,13 @@ impl Target {
     ///
     /// # Errors
     /// The graph breaks a rule, has no kernel, or a tensor is over the device's limit.
-    pub fn program(&self, graph: Graph, align: Option<Alignment>) -> Result<Program, CliError> {
-        let alignment = align.map_or_else(|| Alignment::new(self.alignment_bytes()), Ok)?;
+    pub fn program(
+        &self,
+        graph: Graph,
+        layout: Layout,
+        align: Option<Alignment>,
+    ) -> Result<Program, CliError> {
+        let alignment = align.map_or_else(|| layout.alignment(self.alignment_bytes()), Ok)?;
         let limits = match self {
             Target::Gpu(gpu) => {
                 let limits = gpu.limits();
@@ -100,15 +105,16 @@ impl Target {
             }
             Target::Cpu { .. } => LowerLimits { max_binding_bytes: u64::MAX, max_workgroups: 65_535 },
         };
-        Ok(Program::new(graph, alignment, limits)?)
+        Ok(Program::new(graph, alignment, limits)?.with_layout(layout)?)
     }
 
     /// A planner with this target's limits.
-    pub fn limit(&self, planner: Planner) -> Planner {
+    pub fn limit(&self, planner: Planner, layout: Layout) -> Planner {
         match self {
             Target::Gpu(gpu) => {
-                let limits = gpu.limits();
-                planner.max_buffer_bytes(limits.max_buffer_bytes).max_binding_bytes(limits.max_binding_bytes)
+                let DeviceLimits { max_buffer_bytes, max_binding_bytes, .. } = gpu.limits();
+                let max_arena_bytes = layout.max_arena_bytes(max_buffer_bytes, max_binding_bytes);
+                planner.max_buffer_bytes(max_arena_bytes).max_binding_bytes(max_binding_bytes)
             }
             Target::Cpu { .. } => planner,
         }

@@ -4,6 +4,7 @@
 mod arena;
 mod error;
 mod limits;
+mod profile;
 mod scope;
 mod transfer;
 mod witness;
@@ -11,6 +12,7 @@ mod witness;
 pub use arena::{DeviceArena, View};
 pub use error::DeviceError;
 pub use limits::{DeviceLimits, descriptor};
+pub use profile::Profile;
 pub use scope::ErrorScopes;
 pub use transfer::{Readback, Uploader, block_on};
 pub use witness::{MemoryWitness, resident_peak_bytes};

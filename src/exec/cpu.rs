@@ -171,7 +171,7 @@ impl Host for CpuHost {
 
     fn bound(&self, plan: &Plan) -> Vec<Bound> {
         let weights = WeightMap::new(&self.0, Self::LIMITS.storage_alignment_bytes, u64::MAX);
-        bind(&self.0, plan, &weights, Self::LIMITS.storage_alignment_bytes)
+        bind(&self.0, plan, &weights, &Self::LIMITS)
     }
 
     fn no_reuse(&self) -> Result<Plan, ExecError> {

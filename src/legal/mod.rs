@@ -13,4 +13,4 @@ mod window;
 pub use check::{Access, BindingLimits, BoundRange, Rule, Violation, check};
 #[cfg(feature = "legal")]
 pub use merge::{MergeError, merge};
-pub use window::{Partition, Window, windows};
+pub use window::{Partition, Wanted, Window, WindowLimits, windows};

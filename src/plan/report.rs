@@ -89,6 +89,12 @@ impl Report {
         }
     }
 
+    /// The same report with the layout that the problem was made for.
+    pub fn with_layout(mut self, layout: &str) -> Self {
+        self.layout = layout.to_owned();
+        self
+    }
+
     /// The same report with the time that planning took.
     pub fn with_seconds(mut self, seconds: f64) -> Self {
         self.seconds = Some(seconds);
