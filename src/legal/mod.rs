@@ -7,10 +7,14 @@
 
 mod check;
 #[cfg(feature = "legal")]
+mod kernel;
+#[cfg(feature = "legal")]
 mod merge;
 mod window;
 
 pub use check::{Access, BindingLimits, BoundRange, Rule, Violation, check};
+#[cfg(feature = "legal")]
+pub use kernel::{LawfulKernel, Operand, PlainKernel};
 #[cfg(feature = "legal")]
 pub use merge::{MergeError, merge};
 pub use window::{Partition, Wanted, Window, WindowLimits, windows};
