@@ -5,7 +5,7 @@ use super::adapter::{self, Gpu};
 use super::error::CliError;
 use crate::device::{DeviceLimits, MemoryWitness, block_on};
 use crate::exec::{
-    Audit, CpuHost, CpuNetwork, Host, Layout, MutationCounts, Network, Program, Resident, audit, mutate,
+    Audit, BindingCost, CpuHost, CpuNetwork, Host, Layout, MutationCounts, Network, Program, Resident, audit, binding_cost, mutate,
 };
 use crate::graph::Graph;
 use crate::kernel::LowerLimits;
@@ -205,6 +205,14 @@ impl Compiled<'_> {
                 Some(())
             }
             Compiled::Cpu { .. } => None,
+        }
+    }
+
+    /// What the dispatches of `plan` bind, and where they wait.
+    pub fn binding_cost(&self, plan: &Plan) -> BindingCost {
+        match self {
+            Compiled::Gpu { network, .. } => binding_cost(&network.resident().bound(plan)),
+            Compiled::Cpu { host, .. } => binding_cost(&host.bound(plan)),
         }
     }
 

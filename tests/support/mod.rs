@@ -4,6 +4,8 @@
 pub mod cases;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "legal")]
+pub mod collisions;
 pub mod forward;
 #[cfg(feature = "gpu")]
 pub mod gpu;
