@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::pack::{self, Demands, Packed};
-use super::resolve::{Merging, Resolved, resolve};
+use super::resolve::{Block, Merging, Resolved, resolve};
 use super::search::{SearchOptions, search};
 use super::{Effort, Plan, PlanError, Problem, Progress, Proof, Strategy, bound, capacity, inplace};
 
@@ -192,6 +192,11 @@ impl Run<'_> {
     fn best(&self) -> Plan {
         let (bound_bytes, _) = bound::lower_bound(self.problem, 1);
         let mut variants = inplace::variants(self.problem);
+        if let Some(limit_bytes) = self.limit_bytes {
+            // A small pinned output in the bytes of a large input may reach past the limit with it.
+            let fits = |b: &Block| b.pin.is_none_or(|pin| pin + b.size_bytes <= limit_bytes);
+            variants.retain(|v| v.blocks.iter().all(fits));
+        }
         if self.planner.strategy == Some(Strategy::Naive) {
             variants = vec![resolve(self.problem, Merging::None)];
         }
@@ -216,8 +221,9 @@ impl Run<'_> {
         let all_given = !resolved.blocks.is_empty() && resolved.blocks.iter().all(|b| b.pin.is_some());
         let strategy = if all_given { Strategy::Given } else { best.strategy };
         let mut plan = Plan::new(self.problem, strategy, resolved, best.packed);
-        // Where permissions could be used otherwise, what holds for one way to use them proves nothing.
-        if let Some((lower_bound_bytes, proof)) = best.searched.filter(|_| variants.len() == 1) {
+        // Where there are permissions, what holds for one way to use them proves nothing.
+        let is_free = self.problem.tensors().iter().any(|t| !t.in_place().is_empty());
+        if let Some((lower_bound_bytes, proof)) = best.searched.filter(|_| !is_free) {
             plan.learn(lower_bound_bytes, proof);
         }
         plan

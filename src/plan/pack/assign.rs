@@ -12,6 +12,7 @@ use super::{Demands, Packed};
 /// Loads and blocks looked at in one search.
 const WORK: usize = 40_000_000;
 const MOST_MOVES: usize = 60_000;
+const MOVES_PER_BLOCK: usize = 150;
 /// How many moves ago.
 const LATENESS: usize = 64;
 
@@ -26,7 +27,9 @@ pub(super) fn improve(
 ) -> Option<Packed> {
     let mut state = State::new(blocks, sides, demands, start, arenas)?;
     let mut random = Random(options.seed ^ 0x9e37_79b9_7f4a_7c15);
-    let moves = (WORK / (state.sections + blocks.len()).max(1)).min(MOST_MOVES);
+    let moves = (WORK / (state.sections + blocks.len()).max(1))
+        .min(MOST_MOVES)
+        .min(MOVES_PER_BLOCK * (blocks.len() + 4));
     let mut history = [state.score(); LATENESS];
     // Loads promise more than placing keeps, so the best few are placed.
     let mut best: Vec<((u64, u64), Vec<usize>)> = vec![(state.score(), state.arena_of.clone())];

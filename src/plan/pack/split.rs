@@ -12,6 +12,7 @@ use super::{Demands, Packed};
 /// Work that varying the order may take: rounds times blocks squared.
 const SEARCH_WORK: usize = 30_000_000;
 const MAX_ROUNDS: usize = 5_000;
+const ROUNDS_PER_BLOCK: usize = 40;
 
 /// Spreads blocks over arenas of at most `limit_bytes`, near the plan that `offsets` are for one large arena.
 ///
@@ -81,7 +82,11 @@ fn vary(
         random ^= random << 17;
         (random % n as u64) as usize
     };
-    let rounds = if blocks.len() < 2 { 0 } else { (SEARCH_WORK / blocks.len().pow(2)).min(MAX_ROUNDS) };
+    let rounds = if blocks.len() < 2 {
+        0
+    } else {
+        (SEARCH_WORK / blocks.len().pow(2)).min(MAX_ROUNDS).min(ROUNDS_PER_BLOCK * (blocks.len() + 4))
+    };
     for _ in 0..rounds {
         if best.peak_bytes() <= demands.bound_bytes || options.is_late() {
             break;
