@@ -18,6 +18,7 @@
 //! # Ok::<(), sublet::plan::PlanError>(())
 //! ```
 
+mod auto;
 pub mod bound;
 mod capacity;
 pub mod csv;
@@ -34,7 +35,6 @@ mod problem;
 mod progress;
 pub mod report;
 mod resolve;
-mod search;
 mod separate;
 mod strategy;
 mod validate;

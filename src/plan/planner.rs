@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::pack::{self, Demands, Packed};
 use super::resolve::{Block, Merging, Resolved, resolve};
-use super::search::{SearchOptions, search};
+use super::auto::{Options, place as place_lowest};
 use super::{Effort, Plan, PlanError, Problem, Progress, Proof, Strategy, bound, capacity, inplace};
 
 /// Makes plans: which strategies, within which limits of the device, at what effort.
@@ -113,12 +113,12 @@ impl Planner {
             planner: self,
             problem,
             limit_bytes,
-            options: SearchOptions {
+            options: Options {
                 effort: self.effort,
                 deadline,
                 seed: self.seed,
                 threads: self.threads.unwrap_or(1).max(1),
-                capacity_goal: self.goal_bytes,
+                goal_bytes: self.goal_bytes,
             },
         };
         let plan = run.best();
@@ -175,7 +175,7 @@ struct Run<'a> {
     planner: &'a Planner,
     problem: &'a Problem,
     limit_bytes: Option<u64>,
-    options: SearchOptions,
+    options: Options,
 }
 
 /// What a strategy made of one way to use the in-place permissions.
@@ -239,8 +239,8 @@ impl Run<'_> {
         let (strategy, offsets, searched) = match self.planner.strategy {
             Some(strategy) => (strategy, strategy.place(blocks), None),
             None => {
-                let found = search(blocks, &self.options, &mut progress);
-                (found.method, found.offsets, Some((found.lower_bound_bytes, found.proof)))
+                let found = place_lowest(blocks, &self.options, &mut progress);
+                (found.strategy, found.offsets, Some((found.lower_bound_bytes, found.proof)))
             }
         };
         let single = Packed::single(blocks, offsets.clone());

@@ -5,7 +5,7 @@
 //! moves ago (late acceptance). Moves are counted, not timed, and the random numbers are seeded.
 
 use super::super::resolve::Block;
-use super::super::search::{SearchOptions, search};
+use super::super::auto::{Options, place as place_lowest};
 use super::colour::{Sides, Tally};
 use super::{Demands, Packed};
 
@@ -23,7 +23,7 @@ pub(super) fn improve(
     demands: &Demands<'_>,
     start: &Packed,
     arenas: usize,
-    options: &SearchOptions,
+    options: &Options,
 ) -> Option<Packed> {
     let mut state = State::new(blocks, sides, demands, start, arenas)?;
     let mut random = Random(options.seed ^ 0x9e37_79b9_7f4a_7c15);
@@ -61,7 +61,7 @@ fn place(
     blocks: &[Block],
     arena_of: &[usize],
     demands: &Demands<'_>,
-    options: &SearchOptions,
+    options: &Options,
 ) -> Option<Packed> {
     let arenas = arena_of.iter().max().map_or(0, |most| most + 1);
     let mut places = vec![(0, 0); blocks.len()];
@@ -71,7 +71,7 @@ fn place(
         if own.is_empty() {
             return None;
         }
-        let found = search(&own, &options.fast(), &mut |_| {});
+        let found = place_lowest(&own, &options.fast(), &mut |_| {});
         if found.peak_bytes > demands.limit_bytes {
             return None;
         }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::super::resolve::{Block, Parted};
-use super::super::search::SearchOptions;
+use super::super::auto::Options;
 use super::super::strategy::gap::{Arena, Fit};
 use super::super::strategy::{by_breadth, by_size, in_order, steps_by_breadth};
 use super::colour::{Sides, Tally};
@@ -24,7 +24,7 @@ pub(super) fn best(
     offsets: &[u64],
     sides: &Sides<'_>,
     demands: &Demands<'_>,
-    options: &SearchOptions,
+    options: &Options,
 ) -> Packed {
     let limit_bytes = demands.limit_bytes;
     let mut orders = vec![by_offset(blocks, offsets), by_size(blocks), by_breadth(blocks), in_order(blocks)];
@@ -72,7 +72,7 @@ fn vary(
     sides: &Sides<'_>,
     mut order: Vec<usize>,
     demands: Demands<'_>,
-    options: &SearchOptions,
+    options: &Options,
     mut best: Packed,
 ) -> Packed {
     let mut random = options.seed ^ 0x9e37_79b9_7f4a_7c15;
