@@ -30,7 +30,9 @@ mod planner;
 mod problem;
 pub mod report;
 mod resolve;
+mod search;
 mod strategy;
+mod synthetic;
 mod validate;
 
 pub use error::PlanError;
@@ -41,4 +43,5 @@ pub use planner::{Plan, Planner};
 pub use problem::{Alias, Problem, Tensor};
 pub use report::Report;
 pub use strategy::{SharedPlan, SharedStrategy, Strategy};
+pub use synthetic::Synthetic;
 pub use validate::Violation;

@@ -1,0 +1,4 @@
+//! Search for the lowest peak.
+
+pub(crate) mod index;
+pub(crate) mod sections;
