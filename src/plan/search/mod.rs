@@ -1,4 +1,8 @@
 //! Search for the lowest peak.
 
+pub(crate) mod board;
 pub(crate) mod index;
+pub(crate) mod limits;
+pub(crate) mod portfolio;
+pub(crate) mod repair;
 pub(crate) mod sections;
