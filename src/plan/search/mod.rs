@@ -1,0 +1,4 @@
+//! Search: what goes beyond the published strategies.
+
+pub(crate) mod exact;
+pub(crate) mod lower;
