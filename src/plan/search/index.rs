@@ -59,6 +59,17 @@ impl Index {
         }
     }
 
+    /// The pinned blocks lie in it.
+    pub fn with_pins(blocks: &[Block], sections: &Sections) -> Self {
+        let mut index = Index::new(sections.count);
+        for (block, span) in blocks.iter().zip(&sections.spans) {
+            if let Some(pin) = block.pin {
+                index.insert(*span, (pin, pin + block.size_bytes));
+            }
+        }
+        index
+    }
+
     /// Takes the bytes in all sections of the span, inclusive.
     pub fn insert(&mut self, (first, last): (u32, u32), bytes: Run) {
         let (from, to) = self.full_leaves(first, last);
@@ -184,25 +195,9 @@ fn add(runs: &mut Vec<Run>, (start, end): Run) {
 /// Pinned blocks first, then the others in that order, each into a gap; one offset a block.
 pub(crate) fn place(blocks: &[Block], order: &[usize], fit: Fit) -> Vec<u64> {
     let sections = Sections::new(blocks);
-    place_in(blocks, &sections, order.iter().copied(), fit)
-}
-
-/// As [`place`], with the sections at hand.
-pub(crate) fn place_in(
-    blocks: &[Block],
-    sections: &Sections,
-    order: impl Iterator<Item = usize>,
-    fit: Fit,
-) -> Vec<u64> {
-    let mut index = Index::new(sections.count);
-    let mut offsets = vec![0; blocks.len()];
-    for (i, block) in blocks.iter().enumerate() {
-        if let Some(pin) = block.pin {
-            index.insert(sections.spans[i], (pin, pin + block.size_bytes));
-            offsets[i] = pin;
-        }
-    }
-    for i in order.filter(|i| blocks[*i].pin.is_none()) {
+    let mut index = Index::with_pins(blocks, &sections);
+    let mut offsets: Vec<u64> = blocks.iter().map(|b| b.pin.unwrap_or(0)).collect();
+    for i in order.iter().copied().filter(|i| blocks[*i].pin.is_none()) {
         let (block, span) = (&blocks[i], sections.spans[i]);
         offsets[i] = index.find(span, block.size_bytes, block.align_bytes, fit);
         index.insert(span, (offsets[i], offsets[i] + block.size_bytes));

@@ -1,11 +1,13 @@
 //! Many orders of placement: each is quick, and which of them is good depends on the problem.
 
 use std::cmp::Reverse;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use super::super::resolve::Block;
 use super::super::strategy::{Strategy, by_breadth};
-use super::index::{Fit, place_in};
-use super::sections::Sections;
+use super::index::{Fit, Index};
+use super::part::Part;
 
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,32 +36,54 @@ pub(crate) enum Order {
     Breadth,
     /// Size times the root of the length.
     Weight,
+    /// The earliest; of equals the largest.
+    First,
 }
 
-/// One way to place all blocks.
+/// One way to place all blocks; also over time that runs backwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Rule {
-    Greedy(Order, Fit),
-    /// Time runs backwards.
-    Reversed(Order, Fit),
-    StripPacking,
-    StripPackingReversed,
+pub(crate) struct Rule {
+    pub way: Way,
+    pub reversed: bool,
 }
 
-pub(crate) const ORDERS: &[Order] = &[
-    Order::Size,
-    Order::SizeLast,
-    Order::SizeLength,
-    Order::Area,
-    Order::Length,
-    Order::LengthFirst,
-    Order::LengthClass,
-    Order::SizeClass,
-    Order::LoadLength,
-    Order::LoadSize,
-    Order::Breadth,
-    Order::Weight,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Way {
+    Greedy(Order, Fit),
+    StripPacking,
+}
+
+/// What is tried, the most promising first: on large problems only the first few are affordable.
+pub(crate) const RULES: &[Rule] = &[
+    rule(Order::Size, Fit::Best, false),
+    Rule { way: Way::StripPacking, reversed: false },
+    rule(Order::Breadth, Fit::Best, false),
+    rule(Order::Length, Fit::Best, false),
+    rule(Order::Area, Fit::First, false),
+    rule(Order::LoadSize, Fit::First, false),
+    rule(Order::LoadLength, Fit::Best, false),
+    rule(Order::LengthClass, Fit::Best, false),
+    Rule { way: Way::StripPacking, reversed: true },
+    rule(Order::Size, Fit::First, false),
+    rule(Order::SizeClass, Fit::First, false),
+    rule(Order::Weight, Fit::Best, false),
+    rule(Order::Breadth, Fit::Best, true),
+    rule(Order::LengthFirst, Fit::Best, false),
+    rule(Order::First, Fit::Best, false),
+    rule(Order::SizeLast, Fit::First, false),
+    rule(Order::SizeLength, Fit::First, false),
+    rule(Order::Length, Fit::Best, true),
+    rule(Order::First, Fit::Best, true),
+    rule(Order::LengthClass, Fit::First, true),
+    rule(Order::Area, Fit::Best, true),
+    rule(Order::Length, Fit::First, false),
+    rule(Order::Weight, Fit::First, true),
+    rule(Order::Size, Fit::First, true),
 ];
+
+const fn rule(order: Order, fit: Fit, reversed: bool) -> Rule {
+    Rule { way: Way::Greedy(order, fit), reversed }
+}
 
 /// The same blocks with time running backwards.
 pub(crate) fn reversed(blocks: &[Block]) -> Vec<Block> {
@@ -68,27 +92,56 @@ pub(crate) fn reversed(blocks: &[Block]) -> Vec<Block> {
 }
 
 impl Rule {
-    /// One offset a block.
-    pub fn place(self, blocks: &[Block], sections: &Sections, loads: &[u64]) -> Vec<u64> {
-        match self {
-            Rule::StripPacking => Strategy::StripPacking.place(blocks),
-            Rule::StripPackingReversed => Strategy::StripPacking.place(&reversed(blocks)),
-            Rule::Greedy(order, fit) => {
-                let order = order.of(blocks, sections, loads);
-                place_in(blocks, sections, order.into_iter().map(|i| i as usize), fit)
-            }
-            Rule::Reversed(order, fit) => {
-                let blocks = reversed(blocks);
-                let sections = Sections::new(&blocks);
-                let loads = sections.loads(&blocks);
-                Rule::Greedy(order, fit).place(&blocks, &sections, &loads)
-            }
+    /// One offset a block; `None` where that was stopped.
+    pub fn place(self, part: &Part, stop: &Stop) -> Option<Vec<u64>> {
+        if self.reversed {
+            return Rule { reversed: false, ..self }.place(&Part::new(reversed(&part.blocks)), stop);
+        }
+        match self.way {
+            Way::StripPacking => Some(Strategy::StripPacking.place(&part.blocks)),
+            Way::Greedy(order, fit) => place_until(part, &order.of(part), fit, stop),
         }
     }
 }
 
+/// When a placement is given up.
+#[derive(Debug)]
+pub(crate) struct Stop<'a> {
+    /// Another plan has that peak; what comes out higher is of no use.
+    pub best_bytes: &'a AtomicU64,
+    pub deadline: Option<Instant>,
+}
+
+/// Blocks between two looks at the clock.
+const CLOCK_EVERY: usize = 256;
+
+fn place_until(part: &Part, order: &[u32], fit: Fit, stop: &Stop) -> Option<Vec<u64>> {
+    let mut index = Index::with_pins(&part.blocks, &part.sections);
+    let mut offsets: Vec<u64> = part.blocks.iter().map(|b| b.pin.unwrap_or(0)).collect();
+    let mut ceiling = stop.best_bytes.load(Ordering::Relaxed);
+    let free = order.iter().map(|i| *i as usize).filter(|i| part.blocks[*i].pin.is_none());
+    for (at, i) in free.enumerate() {
+        if at % CLOCK_EVERY == 0 {
+            if stop.deadline.is_some_and(|d| Instant::now() >= d) {
+                return None;
+            }
+            ceiling = stop.best_bytes.load(Ordering::Relaxed);
+        }
+        let (block, span) = (&part.blocks[i], part.sections.spans[i]);
+        let offset = index.find(span, block.size_bytes, block.align_bytes, fit);
+        let end = offset + block.size_bytes;
+        if end > ceiling {
+            return None;
+        }
+        index.insert(span, (offset, end));
+        offsets[i] = offset;
+    }
+    Some(offsets)
+}
+
 impl Order {
-    pub fn of(self, blocks: &[Block], sections: &Sections, loads: &[u64]) -> Vec<u32> {
+    pub fn of(self, part: &Part) -> Vec<u32> {
+        let Part { blocks, sections, loads, .. } = part;
         if self == Order::Breadth {
             return by_breadth(blocks).into_iter().map(|i| i as u32).collect();
         }
@@ -114,6 +167,7 @@ impl Order {
                 Order::LoadLength => (fullest.over(sections.spans[i as usize]).into(), length(i), size(i)),
                 Order::LoadSize => (fullest.over(sections.spans[i as usize]).into(), size(i), length(i)),
                 Order::Weight => (u128::from(size(i)).pow(2) * u128::from(length(i)), u64::MAX - first(i), 0),
+                Order::First => ((u64::MAX - first(i)).into(), size(i), length(i)),
                 Order::Breadth => (0, 0, 0),
             }
         };

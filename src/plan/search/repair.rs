@@ -61,7 +61,7 @@ impl<'a> Repair<'a> {
         self.pushed.fill(0);
         self.queue.clear();
         for (i, block) in self.blocks.iter().enumerate() {
-            if self.offsets[i] + block.size_bytes > capacity {
+            if self.offsets[i] == OUT || self.offsets[i] + block.size_bytes > capacity {
                 if block.pin.is_some() || block.size_bytes > capacity {
                     return false;
                 }

@@ -87,7 +87,8 @@ pub(super) fn facts(sky: &Skyline, scratch: &mut Vec<u64>, first: u32) -> Facts 
 
 /// Whether an unplaced piece inside a segment may rest on its floor.
 pub(super) fn is_candidate(sky: &Skyline, piece: u32, floor: u64) -> bool {
-    let first_of_twins = sky.model.pieces[piece as usize].twin.is_none_or(|t| sky.offsets[t as usize].is_some());
+    let first_of_twins =
+        sky.model.pieces[piece as usize].twin.is_none_or(|t| sky.offsets[t as usize].is_some());
     first_of_twins && sky.rest(piece, floor).is_some()
 }
 
