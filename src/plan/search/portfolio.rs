@@ -1,11 +1,12 @@
 //! Many orders of placement: each is quick, and which of them is good depends on the problem.
 
 use std::cmp::Reverse;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::super::resolve::Block;
-use super::super::strategy::{Strategy, by_breadth};
+use super::super::strategy::{by_breadth, strip_packing};
+use super::budget::Clock;
 use super::index::{Fit, Index};
 use super::part::Part;
 
@@ -94,11 +95,14 @@ pub(crate) fn reversed(blocks: &[Block]) -> Vec<Block> {
 impl Rule {
     /// One offset a block; `None` where that was stopped.
     pub fn place(self, part: &Part, stop: &Stop) -> Option<Vec<u64>> {
+        if !stop.clock.allows(part.blocks.len()) {
+            return None;
+        }
         if self.reversed {
             return Rule { reversed: false, ..self }.place(&Part::new(reversed(&part.blocks)), stop);
         }
         match self.way {
-            Way::StripPacking => Some(Strategy::StripPacking.place(&part.blocks)),
+            Way::StripPacking => strip_packing::place_until(&part.blocks, &|| stop.clock.is_late()),
             Way::Greedy(order, fit) => place_until(part, &order.of(part), fit, stop),
         }
     }
@@ -109,7 +113,7 @@ impl Rule {
 pub(crate) struct Stop<'a> {
     /// Another plan has that peak; what comes out higher is of no use.
     pub best_bytes: &'a AtomicU64,
-    pub deadline: Option<Instant>,
+    pub clock: Clock,
 }
 
 /// Blocks between two looks at the clock.
@@ -122,7 +126,7 @@ fn place_until(part: &Part, order: &[u32], fit: Fit, stop: &Stop) -> Option<Vec<
     let free = order.iter().map(|i| *i as usize).filter(|i| part.blocks[*i].pin.is_none());
     for (at, i) in free.enumerate() {
         if at % CLOCK_EVERY == 0 {
-            if stop.deadline.is_some_and(|d| Instant::now() >= d) {
+            if stop.clock.is_late() {
                 return None;
             }
             ceiling = stop.best_bytes.load(Ordering::Relaxed);
@@ -210,4 +214,48 @@ impl Fullest {
         }
         most
     }
+}
+
+/// The rule with the lowest peak under `best_bytes`, and its offsets; of equals the first rule.
+///
+/// Rules are handed out in order until one reaches `floor`. Whatever the threads do, a rule is only given
+/// up where another has a lower peak, so the choice does not depend on them.
+pub(crate) fn best(
+    rules: &[Rule],
+    part: &Part,
+    best_bytes: u64,
+    floor: u64,
+    clock: Clock,
+    threads: usize,
+) -> Option<(Rule, Vec<u64>)> {
+    let lowest = AtomicU64::new(best_bytes);
+    let next = AtomicUsize::new(0);
+    // The first rule known to reach the floor: none behind it matters.
+    let enough = AtomicUsize::new(rules.len());
+    let results: Mutex<Option<(u64, usize, Vec<u64>)>> = Mutex::new(None);
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= rules.len() || at > enough.load(Ordering::Relaxed) {
+                break;
+            }
+            let Some(offsets) = rules[at].place(part, &Stop { best_bytes: &lowest, clock }) else { continue };
+            let peak = part.peak(&offsets);
+            lowest.fetch_min(peak, Ordering::Relaxed);
+            if peak <= floor {
+                enough.fetch_min(at, Ordering::Relaxed);
+            }
+            let mut best = results.lock().unwrap_or_else(PoisonError::into_inner);
+            if best.as_ref().is_none_or(|(least, rule, _)| (peak, at) < (*least, *rule)) {
+                *best = Some((peak, at, offsets));
+            }
+        }
+    };
+    if threads <= 1 {
+        work();
+    } else {
+        std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    }
+    let best = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    best.filter(|(peak, _, _)| *peak < best_bytes).map(|(_, at, offsets)| (rules[at], offsets))
 }

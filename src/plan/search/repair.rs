@@ -10,19 +10,20 @@ use std::collections::BinaryHeap;
 use super::super::ids::align_up;
 use super::super::resolve::Block;
 use super::board::Board;
-use super::limits::Limits;
+use super::budget::Work;
 
 /// A block that is not placed.
 pub(crate) const OUT: u64 = u64::MAX;
 
-/// What pushing a pinned block out costs.
-const NEVER: u64 = u64::MAX / 4;
+/// What pushing a pinned block out costs: more than any number of others.
+const NEVER: u64 = 1 << 62;
+const HEAVIEST: u64 = 1 << 38;
 
 /// State of one repair.
 pub(crate) struct Repair<'a> {
     blocks: &'a [Block],
     board: &'a Board,
-    pub offsets: Vec<u64>,
+    offsets: Vec<u64>,
     capacity: u64,
     /// How often each block was pushed out.
     pushed: Vec<u32>,
@@ -31,12 +32,13 @@ pub(crate) struct Repair<'a> {
     near: Vec<(u64, u64, u32)>,
     ends: Vec<(u64, u64)>,
     starts: Vec<(u64, u64)>,
+    candidates: Vec<u64>,
     random: u64,
     shift: u32,
 }
 
 impl<'a> Repair<'a> {
-    pub fn new(blocks: &'a [Block], board: &'a Board, seed: u64) -> Self {
+    pub fn new(blocks: &'a [Block], board: &'a Board) -> Self {
         let largest = blocks.iter().map(|b| b.size_bytes).max().unwrap_or(0);
         Repair {
             blocks,
@@ -48,47 +50,44 @@ impl<'a> Repair<'a> {
             near: Vec::new(),
             ends: Vec::new(),
             starts: Vec::new(),
-            random: seed | 1,
+            candidates: Vec::new(),
+            random: 0x9e37_79b9_7f4a_7c15,
             shift: (64 - largest.leading_zeros()).saturating_sub(20),
         }
     }
 
-    /// Tries to bring everything under `capacity`, from these offsets on; whether it did.
-    pub fn run(&mut self, offsets: &[u64], capacity: u64, limits: &mut Limits) -> bool {
-        self.offsets.clear();
-        self.offsets.extend_from_slice(offsets);
+    /// Tries to bring everything under `capacity`, from these offsets on; what is [`OUT`] or over it moves
+    /// first.
+    pub fn run(mut self, offsets: Vec<u64>, capacity: u64, work: &mut Work) -> Option<Vec<u64>> {
+        self.offsets = offsets;
         self.capacity = capacity;
-        self.pushed.fill(0);
-        self.queue.clear();
         for (i, block) in self.blocks.iter().enumerate() {
             if self.offsets[i] == OUT || self.offsets[i] + block.size_bytes > capacity {
                 if block.pin.is_some() || block.size_bytes > capacity {
-                    return false;
+                    return None;
                 }
                 self.offsets[i] = OUT;
-                self.queue.push((self.priority(i), i as u32));
+                self.queue.push((self.weight(i), i as u32));
             }
         }
         while let Some((_, i)) = self.queue.pop() {
-            self.settle(i as usize);
-            if limits.spend(self.near.len() as u64 + 16) && !self.queue.is_empty() {
-                return false;
+            self.settle(i as usize)?;
+            if work.spend(self.near.len() as u64 + 16) && !self.queue.is_empty() {
+                return None;
             }
         }
-        true
-    }
-
-    fn priority(&self, i: usize) -> u64 {
-        self.weight(i)
+        Some(self.offsets)
     }
 
     fn weight(&self, i: usize) -> u64 {
         let base = ((self.blocks[i].size_bytes >> self.shift) + 1) * u64::from(self.board.crowd[i]).isqrt();
-        base * u64::from(1 + self.pushed[i])
+        (base * u64::from(1 + self.pushed[i])).min(HEAVIEST)
     }
 
     /// Puts a block into the smallest gap under the capacity, else where least is in the way.
-    fn settle(&mut self, i: usize) {
+    ///
+    /// `None` where only pinned blocks are in the way everywhere.
+    fn settle(&mut self, i: usize) -> Option<()> {
         let block = &self.blocks[i];
         let (size, align) = (block.size_bytes, block.align_bytes);
         self.near.clear();
@@ -109,22 +108,23 @@ impl<'a> Repair<'a> {
         }
         if let Some((_, offset)) = best {
             self.offsets[i] = offset;
-            return;
+            return Some(());
         }
-        let offset = self.cheapest(size, align);
+        let offset = self.cheapest(size, align)?;
         for at in 0..self.near.len() {
             let (start, end, j) = self.near[at];
             if start < offset + size && offset < end {
                 self.offsets[j as usize] = OUT;
                 self.pushed[j as usize] += 1;
-                self.queue.push((self.priority(j as usize), j));
+                self.queue.push((self.weight(j as usize), j));
             }
         }
         self.offsets[i] = offset;
+        Some(())
     }
 
     /// The offset at which the blocks in the way weigh least; of equals a random one.
-    fn cheapest(&mut self, size: u64, align: u64) -> u64 {
+    fn cheapest(&mut self, size: u64, align: u64) -> Option<u64> {
         self.starts.clear();
         self.ends.clear();
         for at in 0..self.near.len() {
@@ -135,7 +135,9 @@ impl<'a> Repair<'a> {
         }
         self.ends.sort_unstable();
         let highest = (self.capacity - size) / align * align;
-        let mut candidates: Vec<u64> = vec![0, highest];
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        candidates.extend([0, highest]);
         for (start, end, _) in &self.near {
             candidates.push(align_up(*end, align));
             candidates.push(start.saturating_sub(size) / align * align);
@@ -143,15 +145,15 @@ impl<'a> Repair<'a> {
         candidates.retain(|c| *c <= highest);
         candidates.sort_unstable();
         candidates.dedup();
-        let (mut begun, mut ended, mut cost, mut least, mut chosen, mut equals) =
-            (0, 0, 0u64, u64::MAX, 0, 0);
-        for candidate in candidates {
+        let (mut begun, mut ended, mut chosen, mut equals) = (0, 0, 0, 0);
+        let (mut cost, mut least) = (0u128, u128::MAX);
+        for candidate in candidates.iter().copied() {
             while begun < self.starts.len() && self.starts[begun].0 < candidate + size {
-                cost = cost.saturating_add(self.starts[begun].1);
+                cost += u128::from(self.starts[begun].1);
                 begun += 1;
             }
             while ended < self.ends.len() && self.ends[ended].0 <= candidate {
-                cost -= self.ends[ended].1;
+                cost -= u128::from(self.ends[ended].1);
                 ended += 1;
             }
             equals = if cost < least { 1 } else { equals + u64::from(cost == least) };
@@ -162,6 +164,7 @@ impl<'a> Repair<'a> {
                 self.random ^= self.random << 17;
             }
         }
-        chosen
+        self.candidates = candidates;
+        (least < u128::from(NEVER)).then_some(chosen)
     }
 }

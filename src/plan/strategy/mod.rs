@@ -6,7 +6,7 @@ mod greedy_by_size;
 mod greedy_in_order;
 mod naive;
 pub mod shared;
-mod strip_packing;
+pub(crate) mod strip_packing;
 
 use std::cmp::Reverse;
 

@@ -12,6 +12,14 @@ use super::super::ids::align_up;
 use super::super::resolve::Block;
 
 pub(super) fn place(blocks: &[Block]) -> Vec<u64> {
+    place_until(blocks, &|| false).expect("it is never late")
+}
+
+/// Blocks between two looks at the clock.
+const CLOCK_EVERY: usize = 256;
+
+/// As [`place`]; `None` where it got late.
+pub(crate) fn place_until(blocks: &[Block], is_late: &dyn Fn() -> bool) -> Option<Vec<u64>> {
     let mut todo = Waiting::new(blocks);
     let pinned: Vec<&Block> = blocks.iter().filter(|b| b.pin.is_some()).collect();
     let mut offsets: Vec<u64> = blocks.iter().map(|b| b.pin.unwrap_or(0)).collect();
@@ -25,11 +33,14 @@ pub(super) fn place(blocks: &[Block]) -> Vec<u64> {
                 offsets[i] = above_pins(&pinned, block, line.height);
                 skyline.raise(line, block, offsets[i] + block.size_bytes);
                 todo.remove(i);
+                if todo.left % CLOCK_EVERY == 0 && is_late() {
+                    return None;
+                }
             }
             None => skyline.lift(line),
         }
     }
-    offsets
+    Some(offsets)
 }
 
 /// The blocks not yet placed, so that the longest between two steps is quickly found.
