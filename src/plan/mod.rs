@@ -35,8 +35,10 @@ mod problem;
 mod progress;
 pub mod report;
 mod resolve;
+mod search;
 mod separate;
 mod strategy;
+mod synthetic;
 mod validate;
 
 pub use capacity::{Misfit, MisfitTensor};
@@ -51,4 +53,5 @@ pub use progress::{Effort, Phase, Progress, Proof};
 pub use report::Report;
 pub use separate::Separation;
 pub use strategy::{SharedPlan, SharedStrategy, Strategy};
+pub use synthetic::Synthetic;
 pub use validate::Violation;

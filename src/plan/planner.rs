@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::auto::{Options, place as place_lowest};
 use super::pack::{self, Demands, Packed};
 use super::resolve::{Block, Merging, Resolved, resolve};
-use super::auto::{Options, place as place_lowest};
 use super::{Effort, Plan, PlanError, Problem, Progress, Proof, Strategy, bound, capacity, inplace};
 
 /// Makes plans: which strategies, within which limits of the device, at what effort.

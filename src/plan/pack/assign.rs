@@ -4,8 +4,8 @@
 //! blocks connected with it (a Kempe chain). A move is kept where it is no worse than what was accepted some
 //! moves ago (late acceptance). Moves are counted, not timed, and the random numbers are seeded.
 
-use super::super::resolve::Block;
 use super::super::auto::{Options, place as place_lowest};
+use super::super::resolve::Block;
 use super::colour::{Sides, Tally};
 use super::{Demands, Packed};
 
@@ -57,12 +57,7 @@ pub(super) fn improve(
 }
 
 /// Places what each arena holds; `None` where that exceeds the limit.
-fn place(
-    blocks: &[Block],
-    arena_of: &[usize],
-    demands: &Demands<'_>,
-    options: &Options,
-) -> Option<Packed> {
+fn place(blocks: &[Block], arena_of: &[usize], demands: &Demands<'_>, options: &Options) -> Option<Packed> {
     let arenas = arena_of.iter().max().map_or(0, |most| most + 1);
     let mut places = vec![(0, 0); blocks.len()];
     for arena in 0..arenas {

@@ -1,8 +1,8 @@
 //! Which blocks must not share an arena, and classes of blocks that may.
 
 use super::super::Progress;
-use super::super::resolve::{Block, Parted};
 use super::super::auto::{Options, place as place_lowest};
+use super::super::resolve::{Block, Parted};
 use super::{Demands, Packed};
 
 /// Per block the separations that it takes part in, and on which side.

@@ -9,8 +9,8 @@ mod cut;
 mod split;
 
 use super::Progress;
-use super::resolve::{Block, Parted};
 use super::auto::{Options, place as place_lowest};
+use super::resolve::{Block, Parted};
 use super::strategy::load_profile;
 
 pub(crate) use split::naive;

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::super::resolve::{Block, Parted};
 use super::super::auto::Options;
+use super::super::resolve::{Block, Parted};
 use super::super::strategy::gap::{Arena, Fit};
 use super::super::strategy::{by_breadth, by_size, in_order, steps_by_breadth};
 use super::colour::{Sides, Tally};
