@@ -27,7 +27,9 @@ pub struct MisfitTensor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Misfit {
-    /// Peak of the best plan found, bytes.
+    /// The best plan found.
+    pub plan: Plan,
+    /// Its peak, bytes.
     pub needed_bytes: u64,
     /// The capacity, bytes.
     pub capacity_bytes: u64,
@@ -45,7 +47,7 @@ impl std::fmt::Display for Misfit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const SHOWN: usize = 12;
         let (needed, capacity) = (grouped(self.needed_bytes), grouped(self.capacity_bytes));
-        let verdict = if self.proven { "no plan can fit: " } else { "not proven that no plan fits: " };
+        let verdict = if self.proven { "no plan can fit, since " } else { "" };
         let bytes = |t: &MisfitTensor| format!("'{}' ({})", t.label, grouped(t.size_bytes));
         let mut names: Vec<String> = self.tensors.iter().take(SHOWN).map(bytes).collect();
         if self.tensors.len() > SHOWN {
@@ -54,12 +56,19 @@ impl std::fmt::Display for Misfit {
         write!(f, "the plan needs {needed} bytes, {capacity} are there; {verdict}")?;
         match self.step {
             Some(step) => write!(f, "these live together at step {step}")?,
-            None => f.write_str("these do not fit together")?,
+            None => f.write_str(if self.proven {
+                "these do not fit together"
+            } else {
+                "these found no place together"
+            })?,
         }
         let sum: u64 = self.tensors.iter().map(|t| t.size_bytes).sum();
         write!(f, " and take {} bytes: {}", grouped(sum), names.join(", "))?;
         if self.irreducible {
-            f.write_str(" (without any one of them the rest fits)")?;
+            f.write_str("; without any one of them the rest fits")?;
+        }
+        if !self.proven {
+            f.write_str("; this is not proven: a better plan might fit")?;
         }
         Ok(())
     }
@@ -107,6 +116,7 @@ pub(super) fn explain(
     set.sort_by_key(|id| (std::cmp::Reverse(problem.tensors()[id.index()].size_bytes()), *id));
     Misfit {
         needed_bytes: plan.peak_bytes(),
+        plan: plan.clone(),
         capacity_bytes,
         step: common_step(problem, &set),
         tensors: set.iter().map(|id| describe(problem, *id)).collect(),

@@ -18,6 +18,7 @@
 //! # Ok::<(), sublet::plan::PlanError>(())
 //! ```
 
+mod auto;
 pub mod bound;
 mod capacity;
 pub mod csv;
@@ -37,6 +38,7 @@ mod resolve;
 mod search;
 mod separate;
 mod strategy;
+mod synthetic;
 mod validate;
 
 pub use capacity::{Misfit, MisfitTensor};
@@ -51,4 +53,5 @@ pub use progress::{Effort, Phase, Progress, Proof};
 pub use report::Report;
 pub use separate::Separation;
 pub use strategy::{SharedPlan, SharedStrategy, Strategy};
+pub use synthetic::Synthetic;
 pub use validate::Violation;

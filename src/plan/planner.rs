@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::auto::{Options, place as place_lowest};
 use super::pack::{self, Demands, Packed};
-use super::resolve::{Merging, Resolved, resolve};
-use super::search::{SearchOptions, search};
+use super::resolve::{Block, Merging, Resolved, resolve};
 use super::{Effort, Plan, PlanError, Problem, Progress, Proof, Strategy, bound, capacity, inplace};
 
 /// Makes plans: which strategies, within which limits of the device, at what effort.
@@ -113,12 +113,12 @@ impl Planner {
             planner: self,
             problem,
             limit_bytes,
-            options: SearchOptions {
+            options: Options {
                 effort: self.effort,
                 deadline,
                 seed: self.seed,
                 threads: self.threads.unwrap_or(1).max(1),
-                capacity_goal: self.goal_bytes,
+                goal_bytes: self.goal_bytes,
             },
         };
         let plan = run.best();
@@ -175,7 +175,7 @@ struct Run<'a> {
     planner: &'a Planner,
     problem: &'a Problem,
     limit_bytes: Option<u64>,
-    options: SearchOptions,
+    options: Options,
 }
 
 /// What a strategy made of one way to use the in-place permissions.
@@ -192,6 +192,11 @@ impl Run<'_> {
     fn best(&self) -> Plan {
         let (bound_bytes, _) = bound::lower_bound(self.problem, 1);
         let mut variants = inplace::variants(self.problem);
+        if let Some(limit_bytes) = self.limit_bytes {
+            // A small pinned output in the bytes of a large input may reach past the limit with it.
+            let fits = |b: &Block| b.pin.is_none_or(|pin| pin + b.size_bytes <= limit_bytes);
+            variants.retain(|v| v.blocks.iter().all(fits));
+        }
         if self.planner.strategy == Some(Strategy::Naive) {
             variants = vec![resolve(self.problem, Merging::None)];
         }
@@ -216,8 +221,9 @@ impl Run<'_> {
         let all_given = !resolved.blocks.is_empty() && resolved.blocks.iter().all(|b| b.pin.is_some());
         let strategy = if all_given { Strategy::Given } else { best.strategy };
         let mut plan = Plan::new(self.problem, strategy, resolved, best.packed);
-        // Where permissions could be used otherwise, what holds for one way to use them proves nothing.
-        if let Some((lower_bound_bytes, proof)) = best.searched.filter(|_| variants.len() == 1) {
+        // Where there are permissions, what holds for one way to use them proves nothing.
+        let is_free = self.problem.tensors().iter().any(|t| !t.in_place().is_empty());
+        if let Some((lower_bound_bytes, proof)) = best.searched.filter(|_| !is_free) {
             plan.learn(lower_bound_bytes, proof);
         }
         plan
@@ -233,8 +239,8 @@ impl Run<'_> {
         let (strategy, offsets, searched) = match self.planner.strategy {
             Some(strategy) => (strategy, strategy.place(blocks), None),
             None => {
-                let found = search(blocks, &self.options, &mut progress);
-                (found.method, found.offsets, Some((found.lower_bound_bytes, found.proof)))
+                let found = place_lowest(blocks, &self.options, &mut progress);
+                (found.strategy, found.offsets, Some((found.lower_bound_bytes, found.proof)))
             }
         };
         let single = Packed::single(blocks, offsets.clone());

@@ -75,22 +75,25 @@ impl std::fmt::Display for Proof {
 #[non_exhaustive]
 pub enum Phase {
     /// Greedy placement in many orders.
-    Portfolio,
+    Greedy,
+    /// The fullest steps packed exactly, the rest filled in.
+    Core,
     /// The exact search.
     Exact,
-    /// Windows of steps around the peak, solved anew.
-    Windows,
     /// Dealing blocks out to several arenas.
     Packing,
+    /// Nothing more.
+    Done,
 }
 
 impl std::fmt::Display for Phase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Phase::Portfolio => "portfolio",
+            Phase::Greedy => "greedy",
+            Phase::Core => "core",
             Phase::Exact => "exact search",
-            Phase::Windows => "windows",
             Phase::Packing => "packing",
+            Phase::Done => "done",
         })
     }
 }

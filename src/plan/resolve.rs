@@ -26,7 +26,7 @@ impl Block {
 /// Which in-place permissions are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Merging<'a> {
-    /// None, except where pins demand it.
+    /// None; of tensors that are pinned over each other, only those of one step.
     None,
     /// Those in which output and input have the same size: never costs a byte.
     EqualSize,
@@ -68,21 +68,14 @@ pub(crate) fn resolve(problem: &Problem, merging: Merging<'_>) -> Resolved {
         (0..problem.len()).filter(|i| !problem.tensors()[*i].in_place.is_empty()).collect();
     outputs.sort_by_key(|i| (problem.tensors()[*i].first, *i));
     let mut taken = Vec::new();
-    let mut pinned_sides: HashSet<(u32, bool)> = HashSet::new();
-    for group in groups.iter().flatten().filter(|g| g.block.pin.is_some()) {
-        pinned_sides.extend(&group.sides);
-    }
+    let mut pins = Pins::new(&groups);
     for output in outputs {
         for input in &problem.tensors()[output].in_place {
-            if try_merge(
-                problem,
-                merging,
-                &mut groups,
-                &mut slots,
-                &mut pinned_sides,
-                [output, input.index()],
-            ) {
-                taken.push((output as u32, input.index() as u32));
+            if try_merge(problem, merging, &mut groups, &mut slots, &mut pins, [output, input.index()]) {
+                // Of two pins, the output may hold a block of its own.
+                if slots[output].map(|(group, _)| group) == slots[input.index()].map(|(group, _)| group) {
+                    taken.push((output as u32, input.index() as u32));
+                }
                 break;
             }
         }
@@ -167,7 +160,7 @@ fn try_merge(
     merging: Merging<'_>,
     groups: &mut Groups,
     slots: &mut Slots,
-    pinned_sides: &mut HashSet<(u32, bool)>,
+    pins: &mut Pins,
     [output, input]: [usize; 2],
 ) -> bool {
     let (Some((from, out_byte)), Some((into, in_byte))) = (slots[output], slots[input]) else { return false };
@@ -187,32 +180,83 @@ fn try_merge(
     }
     let delta = in_byte - out_byte;
     let apart = source.sides.iter().any(|(s, right)| target.sides.binary_search(&(*s, !right)).is_ok());
-    // Pins lie in the first arena, all of them: nothing else comes there that must not meet one.
-    let to_pins = match (source.block.pin, target.block.pin) {
-        (None, Some(_)) => &source.sides[..],
-        (Some(_), None) => &target.sides[..],
-        _ => &[],
-    };
-    let apart = apart || to_pins.iter().any(|(s, right)| pinned_sides.contains(&(*s, !right)));
     if apart || !fits(&source.block, &target.block, delta) || !permitted(problem, source, target, delta) {
         return false;
     }
-    let (align_bytes, last) = (source.block.align_bytes, source.block.last);
-    pinned_sides.extend(to_pins);
+    // Two pins are no choice; what the output holds later is its own bytes, not all of the input's.
+    if source.block.pin.is_some() && target.block.pin.is_some() && source.block.first < source.block.last {
+        if let Some(source) = groups[from].as_mut() {
+            source.block.first += 1;
+        }
+        return true;
+    }
+    let merged = Block {
+        align_bytes: target.block.align_bytes.max(source.block.align_bytes),
+        last: source.block.last,
+        pin: target.block.pin.or(source.block.pin.map(|pin| pin - delta)),
+        ..target.block
+    };
+    if !pins.allow(groups, from, into, &merged) {
+        return false;
+    }
     let Some(Group { members, sides, .. }) = groups[from].take() else { return false };
     if let Some(target) = groups[into].as_mut() {
         if !sides.is_empty() {
             target.sides.extend(sides);
             target.sides.sort_unstable();
         }
-        target.block.align_bytes = target.block.align_bytes.max(align_bytes);
-        target.block.last = last;
+        target.block = merged;
         for (tensor, byte) in members {
             slots[tensor] = Some((into, byte + delta));
             target.members.push((tensor, byte + delta));
         }
     }
+    pins.note(groups, into);
     true
+}
+
+/// The groups that are pinned, which other groups may join: then they must not come over each other.
+struct Pins {
+    groups: Vec<usize>,
+    /// Separation and side of every tensor in them.
+    sides: HashSet<(u32, bool)>,
+}
+
+impl Pins {
+    fn new(groups: &Groups) -> Self {
+        let mut pins = Pins { groups: Vec::new(), sides: HashSet::new() };
+        for i in 0..groups.len() {
+            pins.note(groups, i);
+        }
+        pins
+    }
+
+    fn note(&mut self, groups: &Groups, i: usize) {
+        if let Some(group) = groups[i].as_ref().filter(|g| g.block.pin.is_some()) {
+            if !self.groups.contains(&i) {
+                self.groups.push(i);
+            }
+            self.sides.extend(&group.sides);
+        }
+    }
+
+    /// Whether two groups may become that block: pins lie in the first arena, all of them, so nothing comes
+    /// there that must not meet one, and nothing where another pin lies.
+    fn allow(&self, groups: &Groups, from: usize, into: usize, merged: &Block) -> bool {
+        let Some(pin) = merged.pin else { return true };
+        let joins = |i: usize| {
+            let group = groups[i].as_ref();
+            group.is_none_or(|g| g.sides.iter().all(|(s, right)| !self.sides.contains(&(*s, !right))))
+        };
+        let others = self.groups.iter().filter(|i| **i != from && **i != into);
+        joins(from)
+            && joins(into)
+            && others.filter_map(|i| groups[*i].as_ref()).all(|other| {
+                let other = &other.block;
+                let begin = other.pin.unwrap_or(0);
+                !merged.meets(other) || begin + other.size_bytes <= pin || pin + merged.size_bytes <= begin
+            })
+    }
 }
 
 /// The source lies inside the target, is born in the step in which the target dies, and no pin or alignment
@@ -220,7 +264,7 @@ fn try_merge(
 fn fits(source: &Block, target: &Block, delta: u64) -> bool {
     let pins = match (source.pin, target.pin) {
         (Some(source), Some(target)) => source == target + delta,
-        (Some(_), None) => false,
+        (Some(source), None) => source >= delta && (source - delta) % target.align_bytes == 0,
         (None, Some(target)) => target % source.align_bytes == 0,
         (None, None) => true,
     };

@@ -4,14 +4,15 @@
 //! blocks connected with it (a Kempe chain). A move is kept where it is no worse than what was accepted some
 //! moves ago (late acceptance). Moves are counted, not timed, and the random numbers are seeded.
 
+use super::super::auto::{Options, place as place_lowest};
 use super::super::resolve::Block;
-use super::super::search::{SearchOptions, search};
 use super::colour::{Sides, Tally};
 use super::{Demands, Packed};
 
 /// Loads and blocks looked at in one search.
 const WORK: usize = 40_000_000;
 const MOST_MOVES: usize = 60_000;
+const MOVES_PER_BLOCK: usize = 150;
 /// How many moves ago.
 const LATENESS: usize = 64;
 
@@ -22,11 +23,13 @@ pub(super) fn improve(
     demands: &Demands<'_>,
     start: &Packed,
     arenas: usize,
-    options: &SearchOptions,
+    options: &Options,
 ) -> Option<Packed> {
     let mut state = State::new(blocks, sides, demands, start, arenas)?;
     let mut random = Random(options.seed ^ 0x9e37_79b9_7f4a_7c15);
-    let moves = (WORK / (state.sections + blocks.len()).max(1)).min(MOST_MOVES);
+    let moves = (WORK / (state.sections + blocks.len()).max(1))
+        .min(MOST_MOVES)
+        .min(MOVES_PER_BLOCK * (blocks.len() + 4));
     let mut history = [state.score(); LATENESS];
     // Loads promise more than placing keeps, so the best few are placed.
     let mut best: Vec<((u64, u64), Vec<usize>)> = vec![(state.score(), state.arena_of.clone())];
@@ -54,12 +57,7 @@ pub(super) fn improve(
 }
 
 /// Places what each arena holds; `None` where that exceeds the limit.
-fn place(
-    blocks: &[Block],
-    arena_of: &[usize],
-    demands: &Demands<'_>,
-    options: &SearchOptions,
-) -> Option<Packed> {
+fn place(blocks: &[Block], arena_of: &[usize], demands: &Demands<'_>, options: &Options) -> Option<Packed> {
     let arenas = arena_of.iter().max().map_or(0, |most| most + 1);
     let mut places = vec![(0, 0); blocks.len()];
     for arena in 0..arenas {
@@ -68,7 +66,7 @@ fn place(
         if own.is_empty() {
             return None;
         }
-        let found = search(&own, &options.fast(), &mut |_| {});
+        let found = place_lowest(&own, &options.fast(), &mut |_| {});
         if found.peak_bytes > demands.limit_bytes {
             return None;
         }

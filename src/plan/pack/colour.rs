@@ -1,8 +1,8 @@
 //! Which blocks must not share an arena, and classes of blocks that may.
 
 use super::super::Progress;
+use super::super::auto::{Options, place as place_lowest};
 use super::super::resolve::{Block, Parted};
-use super::super::search::{SearchOptions, search};
 use super::{Demands, Packed};
 
 /// Per block the separations that it takes part in, and on which side.
@@ -68,7 +68,7 @@ pub(super) fn by_class(
     blocks: &[Block],
     sides: &Sides<'_>,
     demands: &Demands<'_>,
-    options: &SearchOptions,
+    options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Packed {
     let class_of = classes(blocks, sides);
@@ -79,7 +79,7 @@ pub(super) fn by_class(
         let mut left: Vec<usize> = (0..blocks.len()).filter(|i| class_of[*i] == class).collect();
         while !left.is_empty() {
             let own: Vec<Block> = left.iter().map(|i| blocks[*i].clone()).collect();
-            let found = search(&own, &options.fast(), progress);
+            let found = place_lowest(&own, &options.fast(), progress);
             let mut above = Vec::new();
             for (i, offset) in left.iter().zip(found.offsets) {
                 if offset + blocks[*i].size_bytes <= demands.limit_bytes {

@@ -9,8 +9,8 @@ mod cut;
 mod split;
 
 use super::Progress;
+use super::auto::{Options, place as place_lowest};
 use super::resolve::{Block, Parted};
-use super::search::{SearchOptions, search};
 use super::strategy::load_profile;
 
 pub(crate) use split::naive;
@@ -79,7 +79,7 @@ pub(crate) fn several(
     blocks: &[Block],
     offsets: &[u64],
     demands: &Demands<'_>,
-    options: &SearchOptions,
+    options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Packed {
     let sides = colour::Sides::new(blocks.len(), demands.parted);
@@ -118,7 +118,7 @@ pub(crate) fn several(
 fn refine(
     blocks: &[Block],
     mut packed: Packed,
-    options: &SearchOptions,
+    options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Packed {
     for arena in 0..packed.arenas.len() {
@@ -127,7 +127,7 @@ fn refine(
         }
         let members: Vec<usize> = (0..blocks.len()).filter(|i| packed.places[*i].0 == arena).collect();
         let own: Vec<Block> = members.iter().map(|i| blocks[*i].clone()).collect();
-        let found = search(&own, options, progress);
+        let found = place_lowest(&own, options, progress);
         if found.peak_bytes < packed.arenas[arena] {
             packed.arenas[arena] = found.peak_bytes;
             for (i, offset) in members.iter().zip(found.offsets) {

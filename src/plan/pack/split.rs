@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
+use super::super::auto::Options;
 use super::super::resolve::{Block, Parted};
-use super::super::search::SearchOptions;
 use super::super::strategy::gap::{Arena, Fit};
 use super::super::strategy::{by_breadth, by_size, in_order, steps_by_breadth};
 use super::colour::{Sides, Tally};
@@ -12,6 +12,7 @@ use super::{Demands, Packed};
 /// Work that varying the order may take: rounds times blocks squared.
 const SEARCH_WORK: usize = 30_000_000;
 const MAX_ROUNDS: usize = 5_000;
+const ROUNDS_PER_BLOCK: usize = 40;
 
 /// Spreads blocks over arenas of at most `limit_bytes`, near the plan that `offsets` are for one large arena.
 ///
@@ -23,7 +24,7 @@ pub(super) fn best(
     offsets: &[u64],
     sides: &Sides<'_>,
     demands: &Demands<'_>,
-    options: &SearchOptions,
+    options: &Options,
 ) -> Packed {
     let limit_bytes = demands.limit_bytes;
     let mut orders = vec![by_offset(blocks, offsets), by_size(blocks), by_breadth(blocks), in_order(blocks)];
@@ -71,7 +72,7 @@ fn vary(
     sides: &Sides<'_>,
     mut order: Vec<usize>,
     demands: Demands<'_>,
-    options: &SearchOptions,
+    options: &Options,
     mut best: Packed,
 ) -> Packed {
     let mut random = options.seed ^ 0x9e37_79b9_7f4a_7c15;
@@ -81,7 +82,11 @@ fn vary(
         random ^= random << 17;
         (random % n as u64) as usize
     };
-    let rounds = if blocks.len() < 2 { 0 } else { (SEARCH_WORK / blocks.len().pow(2)).min(MAX_ROUNDS) };
+    let rounds = if blocks.len() < 2 {
+        0
+    } else {
+        (SEARCH_WORK / blocks.len().pow(2)).min(MAX_ROUNDS).min(ROUNDS_PER_BLOCK * (blocks.len() + 4))
+    };
     for _ in 0..rounds {
         if best.peak_bytes() <= demands.bound_bytes || options.is_late() {
             break;

@@ -1,64 +1,328 @@
-//! Search for the lowest peak of blocks in one arena.
+//! Search for the lowest peak: quick placements first, then the hot core, then the exact search.
+//!
+//! Time is cut into parts that nothing links; each is planned for itself, the heaviest first, and only as
+//! far as it matters for the whole. Work is counted, so that without a deadline the result is the same on
+//! every machine and with any number of threads.
 
+mod board;
+mod budget;
+mod core;
+pub(crate) mod exact;
+pub(crate) mod index;
+pub(crate) mod lower;
+mod part;
+mod portfolio;
+mod progress;
+mod repair;
+mod sections;
+mod split;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use super::resolve::Block;
-use super::strategy::{self, Strategy};
-use super::{Effort, Phase, Progress, Proof};
+use super::strategy::Strategy;
+use budget::Clock;
+use core::{CoreSearch, Outcome};
+use part::Part;
+use portfolio::{RULES, Stop, Way};
+use split::{Reduced, heaviest_first};
 
-/// How long and for what to search.
-#[derive(Debug, Clone, Copy)]
+pub use progress::{Phase, Progress};
+
+/// How hard to try.
+#[derive(Debug, Clone)]
 pub(crate) struct SearchOptions {
-    pub effort: Effort,
+    /// Nodes that the exact searches may look at in all.
+    pub nodes: u64,
+    /// When to stop at the latest; the result then depends on the machine.
     pub deadline: Option<Instant>,
-    pub seed: u64,
+    /// Threads for the quick placements; they never change the result.
     pub threads: usize,
-    /// Good enough: nothing below it is looked for.
+    /// A peak that is good enough.
     pub capacity_goal: Option<u64>,
 }
 
-impl SearchOptions {
-    /// Whether the deadline has passed.
-    pub fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-
-    /// The same with the least effort.
-    pub fn fast(&self) -> Self {
-        SearchOptions { effort: Effort::Fast, ..*self }
+impl Default for SearchOptions {
+    fn default() -> Self {
+        SearchOptions { nodes: 4_000_000, deadline: None, threads: 1, capacity_goal: None }
     }
 }
 
-/// The best placement found.
-#[derive(Debug, Clone)]
+/// Why no plan can be lower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Proof {
+    /// The named lower bound is reached.
+    Bound(&'static str),
+    /// The space below was searched through.
+    Exhausted,
+}
+
+/// What found the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Method {
+    /// No reuse at all: time was up before anything else.
+    Naive,
+    /// The published strategy.
+    Published(Strategy),
+    /// Another order of greedy placement.
+    Greedy,
+    /// The hot core, packed exactly, and the rest filled in.
+    Core,
+}
+
+/// The result of a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
+    /// One offset a block.
     pub offsets: Vec<u64>,
     pub peak_bytes: u64,
     pub lower_bound_bytes: u64,
+    /// Where the peak meets the bound, why the bound holds.
     pub proof: Option<Proof>,
-    pub method: Strategy,
+    pub method: Method,
 }
 
-/// What is tried, in this order; of equally good placements the first stays.
-const PORTFOLIO: &[Strategy] =
-    &[Strategy::GreedyBySize, Strategy::StripPacking, Strategy::GreedyByBreadth, Strategy::GreedyInOrder];
+/// Placements (blocks times rules) that the quick phase may make on a part before and after the first core.
+const PLACEMENTS: (usize, usize) = (1_000_000, 1_500_000);
 
+/// Rules tried before the first core.
+const FIRST_RULES: usize = 3;
+
+/// Nodes of a core in the first round; each round doubles them twice.
+const FIRST_NODES: u64 = 50_000;
+
+/// Looks for offsets of these blocks in one arena without a limit.
 pub(crate) fn search(blocks: &[Block], options: &SearchOptions, progress: &mut dyn FnMut(Progress)) -> Found {
-    let lower_bound_bytes = strategy::load_profile(blocks).highest_bytes;
-    let mut best: Option<Found> = None;
-    for method in PORTFOLIO {
-        let late = options.is_late();
-        let goal = options.capacity_goal.unwrap_or(0).max(lower_bound_bytes);
-        if best.as_ref().is_some_and(|b| late || b.peak_bytes <= goal) {
-            break;
-        }
-        let offsets = method.place(blocks);
-        let peak_bytes = blocks.iter().zip(&offsets).map(|(b, o)| o + b.size_bytes).max().unwrap_or(0);
-        if best.as_ref().is_none_or(|b| peak_bytes < b.peak_bytes) {
-            let proof = (peak_bytes == lower_bound_bytes).then_some(Proof::MaxLoad);
-            best = Some(Found { offsets, peak_bytes, lower_bound_bytes, proof, method: *method });
-            progress(Progress { phase: Phase::Portfolio, best_peak_bytes: peak_bytes, lower_bound_bytes });
+    if blocks.is_empty() {
+        let proof = Some(Proof::Bound("max load"));
+        return Found {
+            offsets: Vec::new(),
+            peak_bytes: 0,
+            lower_bound_bytes: 0,
+            proof,
+            method: Method::Naive,
+        };
+    }
+    let reduced = Reduced::new(blocks);
+    let mut search = Search::new(&reduced, options, progress);
+    search.run();
+    let lower_bound_bytes = search.lower * reduced.unit;
+    let peak_bytes = search.peak() * reduced.unit;
+    let optimal = peak_bytes == lower_bound_bytes;
+    let found = Found {
+        peak_bytes,
+        lower_bound_bytes,
+        proof: optimal.then_some(if search.exhausted { Proof::Exhausted } else { search.bound }),
+        method: search.method,
+        offsets: Vec::new(),
+    };
+    let offsets = search.offsets.iter().map(|o| o * reduced.unit).collect();
+    Found { offsets, ..found }
+}
+
+/// State of a search; all bytes in units of the reduced problem.
+struct Search<'a> {
+    reduced: &'a Reduced,
+    options: &'a SearchOptions,
+    clock: Clock,
+    progress: &'a mut dyn FnMut(Progress),
+    /// Per block.
+    offsets: Vec<u64>,
+    /// Per part.
+    peaks: Vec<u64>,
+    lower: u64,
+    bound: Proof,
+    exhausted: bool,
+    method: Method,
+    nodes: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(reduced: &'a Reduced, options: &'a SearchOptions, progress: &'a mut dyn FnMut(Progress)) -> Self {
+        let (lower, name) = reduced.lower_bound();
+        let offsets = Strategy::Naive.place(&reduced.whole.blocks);
+        let peaks = reduced.peaks(&offsets);
+        Search {
+            reduced,
+            options,
+            clock: Clock { deadline: options.deadline },
+            progress,
+            offsets,
+            peaks,
+            lower,
+            bound: Proof::Bound(name),
+            exhausted: false,
+            method: Method::Naive,
+            nodes: options.nodes,
         }
     }
-    best.expect("the first strategy always finishes")
+
+    fn peak(&self) -> u64 {
+        self.peaks.iter().copied().max().unwrap_or(0)
+    }
+
+    /// What is low enough.
+    fn target(&self) -> u64 {
+        let goal = self.options.capacity_goal.map_or(0, |bytes| bytes / self.reduced.unit);
+        self.lower.max(goal)
+    }
+
+    fn tell(&mut self, phase: Phase) {
+        let unit = self.reduced.unit;
+        let (best_peak_bytes, lower_bound_bytes) = (self.peak() * unit, self.lower * unit);
+        (self.progress)(Progress { phase, best_peak_bytes, lower_bound_bytes });
+    }
+
+    fn run(&mut self) {
+        self.greedy_over_all();
+        let mut parts = heaviest_first(&self.peaks);
+        // What one part cannot do without, no other need undercut.
+        let mut floor = self.target();
+        while let Some(number) = parts.pop() {
+            if self.peaks[number] <= floor || self.clock.is_late() {
+                continue;
+            }
+            let (ids, part) = self.reduced.part(number);
+            self.improve(number, &ids, &part, floor);
+            floor = floor.max(self.peaks[number]);
+        }
+        self.tell(Phase::Done);
+    }
+
+    /// The first rules over all parts at once: most are done with them.
+    fn greedy_over_all(&mut self) {
+        self.tell(Phase::Greedy);
+        let whole = &self.reduced.whole;
+        let rules = (PLACEMENTS.0 / whole.blocks.len()).clamp(1, FIRST_RULES);
+        for rule in &RULES[..rules] {
+            let stop = Stop { best_bytes: &AtomicU64::new(u64::MAX), clock: self.clock };
+            if let Some(offsets) = rule.place(whole, &stop) {
+                self.adopt_over_all(&offsets, rule.method());
+            }
+            if self.peak() <= self.target() {
+                break;
+            }
+        }
+        self.tell(Phase::Greedy);
+    }
+
+    /// Takes over every part that came out lower.
+    fn adopt_over_all(&mut self, offsets: &[u64], method: Method) {
+        let before = self.peak();
+        let peaks = self.reduced.peaks(offsets);
+        for (i, offset) in offsets.iter().enumerate() {
+            let part = self.reduced.part_of(i);
+            if peaks[part] < self.peaks[part] {
+                self.offsets[i] = *offset;
+            }
+        }
+        self.peaks.iter_mut().zip(peaks).for_each(|(old, new)| *old = new.min(*old));
+        if self.peak() < before {
+            self.method = method;
+        }
+    }
+
+    /// Takes over one part where it came out lower.
+    fn adopt(
+        &mut self,
+        number: usize,
+        ids: &[u32],
+        part: &Part,
+        offsets: &[u64],
+        method: Method,
+        phase: Phase,
+    ) {
+        let peak = part.peak(offsets);
+        if peak >= self.peaks[number] {
+            return;
+        }
+        let before = self.peak();
+        ids.iter().zip(offsets).for_each(|(i, offset)| self.offsets[*i as usize] = *offset);
+        self.peaks[number] = peak;
+        if self.peak() < before {
+            self.method = method;
+            self.tell(phase);
+        }
+    }
+
+    /// Everything that is dearer than a few placements, until the part's peak is at `floor`.
+    fn improve(&mut self, number: usize, ids: &[u32], part: &Part, floor: u64) {
+        let mut core = CoreSearch::new(part, self.clock);
+        // Below, nothing is possible.
+        let mut low = floor;
+        let mut nodes = FIRST_NODES;
+        let mut first = true;
+        while self.peaks[number] > low && self.nodes > 0 && !self.clock.is_late() {
+            let spent = self.nodes;
+            let gap = self.peaks[number] - low;
+            let mut tried = None;
+            for capacity in [low, low + gap / 8, low + gap / 4, low + gap / 2] {
+                if tried == Some(capacity) || capacity < low || capacity >= self.peaks[number] {
+                    continue;
+                }
+                tried = Some(capacity);
+                match core.fits(capacity, nodes, &mut self.nodes) {
+                    Outcome::Fits(offsets) => {
+                        self.adopt(number, ids, part, &offsets, Method::Core, Phase::Core);
+                        break;
+                    }
+                    Outcome::Impossible => {
+                        low = capacity + 1;
+                        self.raise(low);
+                    }
+                    Outcome::Unknown => {}
+                }
+                if first {
+                    first = false;
+                    self.greedy(number, ids, part, low);
+                }
+            }
+            nodes *= 4;
+            if spent == self.nodes && tried.is_none() {
+                break;
+            }
+        }
+    }
+
+    /// A part cannot do with less, so nothing can.
+    fn raise(&mut self, lower: u64) {
+        if lower > self.lower {
+            self.lower = lower;
+            self.exhausted = true;
+        }
+    }
+
+    /// The other rules over one part.
+    fn greedy(&mut self, number: usize, ids: &[u32], part: &Part, floor: u64) {
+        let rules = (PLACEMENTS.1 / part.blocks.len()).min(RULES.len());
+        let found = portfolio::best(
+            &RULES[..rules],
+            part,
+            self.peaks[number],
+            floor,
+            self.clock,
+            self.options.threads,
+        );
+        if let Some((rule, offsets)) = found {
+            self.adopt(number, ids, part, &offsets, rule.method(), Phase::Greedy);
+        }
+    }
+}
+
+impl portfolio::Rule {
+    fn method(self) -> Method {
+        match (self.way, self.reversed) {
+            (Way::StripPacking, false) => Method::Published(Strategy::StripPacking),
+            (Way::Greedy(order, index::Fit::Best), false) => match order {
+                portfolio::Order::Size => Method::Published(Strategy::GreedyBySize),
+                portfolio::Order::Breadth => Method::Published(Strategy::GreedyByBreadth),
+                portfolio::Order::First => Method::Published(Strategy::GreedyInOrder),
+                _ => Method::Greedy,
+            },
+            _ => Method::Greedy,
+        }
+    }
 }

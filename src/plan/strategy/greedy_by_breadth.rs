@@ -2,8 +2,9 @@
 //! block.
 
 use super::super::resolve::Block;
-use super::{by_breadth, gap};
+use super::super::search::index::{self, Fit};
+use super::by_breadth;
 
 pub(super) fn place(blocks: &[Block]) -> Vec<u64> {
-    gap::place(blocks, &by_breadth(blocks))
+    index::place(blocks, &by_breadth(blocks), Fit::Best)
 }

@@ -1,8 +1,9 @@
 //! Greedy by size, arXiv 2001.03288: the largest block first, each into the smallest gap that holds it.
 
 use super::super::resolve::Block;
-use super::{by_size, gap};
+use super::super::search::index::{self, Fit};
+use super::by_size;
 
 pub(super) fn place(blocks: &[Block]) -> Vec<u64> {
-    gap::place(blocks, &by_size(blocks))
+    index::place(blocks, &by_size(blocks), Fit::Best)
 }

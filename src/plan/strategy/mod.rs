@@ -6,7 +6,9 @@ mod greedy_by_size;
 mod greedy_in_order;
 mod naive;
 pub mod shared;
-mod strip_packing;
+pub(crate) mod strip_packing;
+
+use std::cmp::Reverse;
 
 use super::names::nearest;
 use super::resolve::Block;
@@ -96,7 +98,7 @@ impl std::str::FromStr for Strategy {
 /// Indices of the blocks, size descending, first step ascending, index.
 pub(crate) fn by_size(blocks: &[Block]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
-    order.sort_by_key(|i| (std::cmp::Reverse(blocks[*i].size_bytes), blocks[*i].first, *i));
+    order.sort_by_key(|i| (Reverse(blocks[*i].size_bytes), blocks[*i].first, *i));
     order
 }
 
@@ -160,27 +162,44 @@ pub(crate) fn load_profile(blocks: &[Block]) -> LoadProfile {
 
 /// The blocks in the order of greedy by breadth: step by step, inside a step those not yet placed by size.
 pub(crate) fn by_breadth(blocks: &[Block]) -> Vec<usize> {
-    let mut waiting = by_size(blocks);
-    let mut order = Vec::with_capacity(blocks.len());
-    for step in steps_by_breadth(blocks) {
-        if waiting.is_empty() {
-            break;
-        }
-        waiting.retain(|i| {
-            let lives = (blocks[*i].first..=blocks[*i].last).contains(&step);
-            if lives {
-                order.push(*i);
-            }
-            !lives
-        });
+    let steps = steps_by_breadth(blocks);
+    let mut births: Vec<(u32, u32)> = steps.iter().enumerate().map(|(rank, s)| (*s, rank as u32)).collect();
+    births.sort_unstable();
+    // Minima over the births in the order of time: node `i` of a bottom-up tree holds those of `2i, 2i + 1`.
+    let n = births.len();
+    let mut ranks = vec![u32::MAX; n];
+    ranks.extend(births.iter().map(|(_, rank)| *rank));
+    for i in (1..n).rev() {
+        ranks[i] = ranks[2 * i].min(ranks[2 * i + 1]);
     }
+    let earliest = |block: &Block| {
+        let mut left = n + births.partition_point(|(step, _)| *step < block.first);
+        let mut right = n + births.partition_point(|(step, _)| *step <= block.last);
+        let mut least = u32::MAX;
+        while left < right {
+            if left & 1 == 1 {
+                least = least.min(ranks[left]);
+                left += 1;
+            }
+            if right & 1 == 1 {
+                right -= 1;
+                least = least.min(ranks[right]);
+            }
+            (left, right) = (left / 2, right / 2);
+        }
+        least
+    };
+    let mut order: Vec<usize> = (0..blocks.len()).collect();
+    order.sort_by_cached_key(|i| {
+        (earliest(&blocks[*i]), Reverse(blocks[*i].size_bytes), blocks[*i].first, *i)
+    });
     order
 }
 
 /// Blocks in the order of first use; ties by size descending, index.
 pub(crate) fn in_order(blocks: &[Block]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
-    order.sort_by_key(|i| (blocks[*i].first, std::cmp::Reverse(blocks[*i].size_bytes), *i));
+    order.sort_by_key(|i| (blocks[*i].first, Reverse(blocks[*i].size_bytes), *i));
     order
 }
 

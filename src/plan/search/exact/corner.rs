@@ -1,0 +1,320 @@
+//! The corner search: always branch where a corner of a niche leaves the fewest options.
+//!
+//! A failure carries the sections it depends on. A decision that touched none of them is no way out of it, so
+//! the search jumps back over it. States that failed are remembered by what is left to do in them.
+
+use super::memo::Memo;
+use super::model::Model;
+use super::niche::{self, Choice, Side};
+use super::section_set::SectionSet;
+use super::skyline::{CLOSED, Skyline, mix};
+use super::{Effort, Verdict};
+
+/// Which candidate is tried first at a corner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Width,
+    Area,
+    Height,
+}
+
+/// Which of the corners with fewest options is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    LeastSlack,
+    LowestFloor,
+    Narrowest,
+}
+
+/// How one round of the search decides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Style {
+    pub order: Order,
+    pub rule: Rule,
+    /// 0 breaks ties by position, everything else at random from it.
+    pub seed: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Move {
+    Place { niche: u32, piece: u32, offset: u64 },
+    Lift { niche: u32, first: u32, last: u32, to: u64 },
+}
+
+/// A node on the way down.
+#[derive(Debug)]
+struct Frame {
+    mark: usize,
+    /// Its moves in `moves`, the next one to try.
+    begin: usize,
+    next: usize,
+    /// Sections the move under way touches.
+    touched: (u32, u32),
+    /// Sections with pieces that the search is busy with: between dead borders.
+    focus: (u32, u32),
+    hash: u128,
+    /// Why the moves tried so far failed.
+    why: SectionSet,
+}
+
+#[derive(Debug)]
+pub(super) struct CornerSearch<'a> {
+    sky: Skyline<'a>,
+    memo: Memo,
+    frames: Vec<Frame>,
+    moves: Vec<(Move, (u64, u64))>,
+    scratch: Vec<u64>,
+    /// Why the last node failed.
+    why: SectionSet,
+    spare: Vec<SectionSet>,
+    random: u64,
+    style: Style,
+}
+
+/// What a node asks for.
+enum Node {
+    Solved,
+    Dead,
+    Branch(Choice, (u32, u32), u128),
+}
+
+impl<'a> CornerSearch<'a> {
+    /// `None` where the sum of the sizes already forbids a packing.
+    pub fn new(model: &'a Model) -> Option<Self> {
+        Some(CornerSearch {
+            sky: Skyline::new(model)?,
+            memo: Memo::new(),
+            frames: Vec::new(),
+            moves: Vec::new(),
+            scratch: Vec::new(),
+            why: SectionSet::new(model.sections()),
+            spare: Vec::new(),
+            random: 0,
+            style: Style { order: Order::Width, rule: Rule::LeastSlack, seed: 0 },
+        })
+    }
+
+    /// Searches from the start for at most `nodes` nodes. States known to fail stay known.
+    pub fn round(&mut self, style: Style, nodes: u64, effort: &mut Effort) -> Verdict {
+        self.style = style;
+        self.random = style.seed;
+        self.sky.undo(0);
+        while let Some(frame) = self.frames.pop() {
+            self.spare.push(frame.why);
+        }
+        self.moves.clear();
+        let mut left = nodes;
+        let mut focus = (0, self.sky.model.sections() as u32 - 1);
+        loop {
+            match self.look(focus) {
+                Node::Solved => {
+                    return Verdict::Fits(self.sky.offsets.iter().map(|o| o.unwrap_or(0)).collect());
+                }
+                Node::Dead => {
+                    if !self.back() {
+                        return Verdict::Impossible;
+                    }
+                }
+                Node::Branch(choice, focus, hash) => self.open(&choice, focus, hash),
+            }
+            if left == 0 || !effort.spend() {
+                return Verdict::Unknown;
+            }
+            left -= 1;
+            focus = self.go();
+        }
+    }
+
+    /// Looks at every niche between the borders of the focus, or of everything once that is done.
+    fn look(&mut self, focus: (u32, u32)) -> Node {
+        if self.sky.unplaced == 0 {
+            return Node::Solved;
+        }
+        let mut best = None;
+        if self.scan(focus, &mut best) {
+            return Node::Dead;
+        }
+        if best.is_none() && self.scan((0, self.sky.model.sections() as u32 - 1), &mut best) {
+            return Node::Dead;
+        }
+        let (_, choice) = best.expect("open sections have a lowest floor, and that is a niche");
+        let focus = self.component(choice.niche);
+        let hash = self.sky.state_hash(focus.0, focus.1);
+        if self.memo.contains(hash) {
+            self.why.clear();
+            self.why.insert_range(focus.0, focus.1);
+            return Node::Dead;
+        }
+        Node::Branch(choice, focus, hash)
+    }
+
+    /// Finds the best corner of a range; true where a niche is dead, with `why` set.
+    fn scan(&mut self, range: (u32, u32), best: &mut Option<((u32, u64, u64), Choice)>) -> bool {
+        let mut start = range.0;
+        while start <= range.1 {
+            let (last, floor, known) = {
+                let s = self.sky.segment(start);
+                (s.last, s.floor, s.facts)
+            };
+            let niche = start;
+            start = last + 1;
+            if floor == CLOSED {
+                continue;
+            }
+            let (left, right) = (self.sky.left_wall(niche), self.sky.right_wall(last));
+            if left < floor || right < floor {
+                continue;
+            }
+            let walls = left.min(right);
+            let facts = known.unwrap_or_else(|| {
+                let facts = niche::facts(&self.sky, &mut self.scratch, niche);
+                self.sky.set_facts(niche, facts);
+                facts
+            });
+            if walls != CLOSED && walls - floor > facts.fill {
+                self.blame_fill(niche, last, facts.fill_at);
+                return true;
+            }
+            for side in [Side::Left, Side::Right] {
+                let choice = niche::choice(&self.sky, niche, side, &facts, walls);
+                if choice.options() == 0 {
+                    self.why.clear();
+                    self.blame(niche, last);
+                    return true;
+                }
+                let key = self.rank(&choice, last, floor);
+                if best.as_ref().is_none_or(|(k, _)| key < *k) {
+                    *best = Some((key, choice));
+                }
+            }
+        }
+        false
+    }
+
+    fn rank(&mut self, choice: &Choice, last: u32, floor: u64) -> (u32, u64, u64) {
+        let corner = if choice.side == Side::Left { choice.niche } else { last };
+        let slack = self.sky.slack(corner);
+        let tie = match self.style.rule {
+            Rule::LeastSlack => slack,
+            Rule::LowestFloor => floor,
+            Rule::Narrowest => u64::from(last - choice.niche),
+        };
+        let chance = if self.style.seed == 0 { 0 } else { self.draw() };
+        (choice.options(), tie, chance)
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.random)
+    }
+
+    /// The niche with its neighbours is why.
+    fn blame(&mut self, first: u32, last: u32) {
+        let sections = self.sky.model.sections() as u32;
+        self.why.insert_range(first.saturating_sub(1), (last + 1).min(sections - 1));
+    }
+
+    /// Too much must lie above the walls in one section.
+    fn blame_fill(&mut self, first: u32, last: u32, at: u32) {
+        self.why.clear();
+        self.why.insert(at);
+        self.why.insert(first.saturating_sub(1));
+        self.why.insert((last + 1).min(self.sky.model.sections() as u32 - 1));
+    }
+
+    /// The dead borders around a segment.
+    fn component(&self, segment: u32) -> (u32, u32) {
+        let mut first = segment;
+        while !self.sky.is_dead(first) {
+            first = self.sky.start_before(first);
+        }
+        let mut last = self.sky.segment(segment).last;
+        while !self.sky.is_dead(last + 1) {
+            last = self.sky.segment(last + 1).last;
+        }
+        (first, last)
+    }
+
+    /// A new node with its moves, best last.
+    fn open(&mut self, choice: &Choice, focus: (u32, u32), hash: u128) {
+        let begin = self.moves.len();
+        let niche = choice.niche;
+        let (last, floor) = (self.sky.segment(niche).last, self.sky.segment(niche).floor);
+        let walls = (self.sky.left_wall(niche), self.sky.right_wall(last));
+        let (style, model) = (self.style, self.sky.model);
+        let (sky, moves, random) = (&self.sky, &mut self.moves, &mut self.random);
+        niche::candidates(model, sky, choice, |piece| {
+            let p = &model.pieces[piece as usize];
+            let offset = sky.rest(piece, floor).expect("candidates may rest");
+            let top = offset + p.height;
+            let level = u64::from(top == walls.0 && p.first == niche)
+                + u64::from(top == walls.1 && p.last == last)
+                + u64::from(p.first == niche && p.last == last);
+            let score = match style.order {
+                Order::Width => p.width(),
+                Order::Area => p.width().saturating_mul(p.height),
+                Order::Height => p.height,
+            };
+            let score = score.saturating_mul(4 + 2 * level);
+            let chance = if style.seed == 0 {
+                0
+            } else {
+                *random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                mix(*random)
+            };
+            moves.push((Move::Place { niche, piece, offset }, (score, chance)));
+        });
+        if let Some((first, last, to)) = choice.lift {
+            self.moves.push((Move::Lift { niche, first, last, to }, (0, 0)));
+        }
+        self.moves[begin..].sort_by_key(|(_, score)| *score);
+        let mut why = self.spare.pop().unwrap_or_else(|| SectionSet::new(model.sections()));
+        why.clear();
+        let sections = model.sections() as u32;
+        why.insert_range(niche.saturating_sub(1), (last + 1).min(sections - 1));
+        let next = self.moves.len();
+        self.frames.push(Frame { mark: self.sky.mark(), begin, next, touched: (0, 0), focus, hash, why });
+    }
+
+    /// Makes the next move of the newest node.
+    fn go(&mut self) -> (u32, u32) {
+        let frame = self.frames.last_mut().expect("a node was opened or is left");
+        frame.next -= 1;
+        let (next, _) = self.moves[frame.next];
+        match next {
+            Move::Place { niche, piece, offset } => {
+                let p = &self.sky.model.pieces[piece as usize];
+                frame.touched = (p.first, p.last);
+                self.sky.place(niche, piece, offset);
+            }
+            Move::Lift { niche, first, last, to } => {
+                frame.touched = (first, last);
+                self.sky.lift(niche, first, last, to);
+            }
+        }
+        frame.focus
+    }
+
+    /// Goes back to a node that has a move left which may help; false if there is none.
+    fn back(&mut self) -> bool {
+        while let Some(frame) = self.frames.last_mut() {
+            self.sky.undo(frame.mark);
+            let (first, last) = frame.touched;
+            let mut jump = !self.why.meets(first, last);
+            if !jump {
+                frame.why.union(&self.why);
+                if frame.next > frame.begin {
+                    return true;
+                }
+                self.memo.insert(frame.hash);
+                std::mem::swap(&mut self.why, &mut frame.why);
+                jump = true;
+            }
+            debug_assert!(jump);
+            self.moves.truncate(frame.begin);
+            let frame = self.frames.pop().expect("it was just looked at");
+            self.spare.push(frame.why);
+        }
+        false
+    }
+}

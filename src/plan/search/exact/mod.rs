@@ -1,0 +1,122 @@
+//! The exact search: is there a packing below a capacity?
+//!
+//! Two complete searches take turns, each for a number of nodes: the corner search and the canonical
+//! depth-first search.
+
+mod corner;
+mod memo;
+mod model;
+mod niche;
+mod section_set;
+mod skyline;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use corner::{CornerSearch, Order, Rule, Style};
+use model::{Built, Model};
+
+/// A rectangle in steps and bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Item {
+    pub size: u64,
+    pub first: u32,
+    /// Inclusive.
+    pub last: u32,
+    /// A power of two that its offset is a multiple of.
+    pub align: u64,
+    pub pin: Option<u64>,
+}
+
+/// What is known about a capacity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Offsets in the order of the items.
+    Fits(Vec<u64>),
+    /// The search space is exhausted: a proof.
+    Impossible,
+    /// Nodes or time ran out.
+    Unknown,
+}
+
+/// How much a search may spend.
+#[derive(Debug)]
+pub(crate) struct Effort<'a> {
+    /// Nodes left.
+    pub nodes: u64,
+    pub deadline: Option<Instant>,
+    pub cancelled: Option<&'a AtomicBool>,
+}
+
+/// Nodes between two looks at the clock.
+const NODES_PER_LOOK: u64 = 1 << 10;
+
+impl Effort<'_> {
+    /// Takes one node; false where nothing is left.
+    fn spend(&mut self) -> bool {
+        if self.nodes == 0 {
+            return false;
+        }
+        self.nodes -= 1;
+        if self.nodes.is_multiple_of(NODES_PER_LOOK) && self.is_over() {
+            self.nodes = 0;
+            return false;
+        }
+        true
+    }
+
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|d| Instant::now() >= d)
+            || self.cancelled.is_some_and(|c| c.load(Ordering::Relaxed))
+    }
+}
+
+/// What a search says about a component; offsets in units, in the order of its pieces.
+#[derive(Debug)]
+enum Verdict {
+    Fits(Vec<u64>),
+    Impossible,
+    Unknown,
+}
+
+/// Looks for offsets below a capacity.
+pub(crate) fn fits(items: &[Item], capacity: u64, effort: &mut Effort) -> Answer {
+    let Built::Components(models) = model::build(items, capacity) else { return Answer::Impossible };
+    let mut offsets: Vec<u64> = items.iter().map(|item| item.pin.unwrap_or(0)).collect();
+    let mut unknown = false;
+    for model in &models {
+        match solve(model, effort) {
+            Verdict::Fits(places) => {
+                for (piece, place) in model.pieces.iter().zip(places) {
+                    offsets[piece.item] = place * model.unit;
+                }
+            }
+            Verdict::Impossible => return Answer::Impossible,
+            Verdict::Unknown => unknown = true,
+        }
+    }
+    if unknown { Answer::Unknown } else { Answer::Fits(offsets) }
+}
+
+/// Nodes of the first round.
+const FIRST_ROUND: u64 = 500;
+
+fn solve(model: &Model, effort: &mut Effort) -> Verdict {
+    let Some(mut corner) = CornerSearch::new(model) else { return Verdict::Impossible };
+    let mut nodes = FIRST_ROUND;
+    let mut seed = 0;
+    loop {
+        for rule in [Rule::LeastSlack, Rule::LowestFloor, Rule::Narrowest] {
+            for order in [Order::Width, Order::Area, Order::Height] {
+                match corner.round(Style { order, rule, seed }, nodes, effort) {
+                    Verdict::Unknown if effort.nodes == 0 => return Verdict::Unknown,
+                    Verdict::Unknown => {}
+                    verdict => return verdict,
+                }
+                seed += u64::from(seed > 0);
+            }
+        }
+        seed = seed.max(1);
+        nodes *= 2;
+    }
+}
