@@ -19,6 +19,7 @@
 //! ```
 
 pub mod bound;
+mod clock;
 pub mod csv;
 mod error;
 pub mod file;

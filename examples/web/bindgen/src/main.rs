@@ -1,0 +1,21 @@
+//! `bindgen IN.wasm OUT_DIR`: the wasm that a browser loads, and the JavaScript module that loads it.
+
+use std::process::ExitCode;
+use wasm_bindgen_cli_support::Bindgen;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [input, folder] = arguments.as_slice() else {
+        eprintln!("usage: bindgen IN.wasm OUT_DIR");
+        return ExitCode::from(2);
+    };
+    let mut bindgen = Bindgen::new();
+    let done = bindgen.input_path(input).web(true).and_then(|b| b.typescript(false).generate(folder));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bindgen: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
