@@ -128,32 +128,31 @@ function fill(select, names) {
   select.replaceChildren(...names.map((name) => new Option(name)));
 }
 
-/** 32-bit floats, little-endian, as base64: JSON would round or swell them. */
-function base64(floats) {
-  const bytes = new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength);
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(text);
+/** Floats as their bits: JSON would round some and cannot say NaN. */
+function bits(floats) {
+  return Array.from(new Uint32Array(floats.buffer, floats.byteOffset, floats.length));
 }
 
 async function post(what) {
   await fetch("result", { method: "POST", body: JSON.stringify(what) });
 }
 
-/** Takes the server's jobs one after the other; a job that fails does not stop the next. */
-async function runJobs(adapter) {
+/** Takes the server's jobs one after the other, each in every layout; one that fails does not stop the next. */
+async function runJobs(adapter, layouts) {
   const jobs = await (await fetch("jobs.json")).json();
   const results = [];
-  for (const job of jobs) {
+  for (const job of jobs.flatMap((job) => layouts.map((layout) => ({ ...job, layout })))) {
+    $("status").textContent = `${job.name ?? job.network}, ${job.layout}`;
     try {
       const { plan, boxes, summary, outputs } = await planAndRun(job);
       const audit = job.audit ? await prove() : null;
-      results.push({ job, plan, boxes, summary, outputs: outputs.map(base64), audit });
+      results.push({ job, plan, boxes, summary, outputs: outputs.map(bits), audit });
     } catch (error) {
       results.push({ job, error: error.message ?? String(error) });
     }
   }
-  await post({ adapter, limits: JSON.parse(gpu.limits()), results });
+  await post({ adapter, limits: JSON.parse(gpu.limits()), layouts, results });
+  $("status").textContent = "Posted.";
 }
 
 async function main() {
@@ -171,7 +170,7 @@ async function main() {
     $("network").value = networks.at(-1);
     listen();
     $("go").disabled = false;
-    if (auto) await runJobs(adapter);
+    if (auto) await runJobs(adapter, layouts);
   } catch (error) {
     const text = error.message ?? String(error);
     $("adapter").textContent = `Nothing runs here: ${text}.`;

@@ -10,7 +10,7 @@ mod check;
 mod merge;
 mod window;
 
-pub use check::{Access, BindingLimits, BoundRange, Rule, Violation, check};
+pub use check::{Access, BindingLimits, BoundRange, CopyEnd, Rule, Violation, check, check_copy};
 #[cfg(feature = "legal")]
 pub use merge::{MergeError, merge};
 pub use window::{Partition, Window, windows};

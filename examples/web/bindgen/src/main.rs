@@ -10,7 +10,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let mut bindgen = Bindgen::new();
-    let done = bindgen.input_path(input).web(true).and_then(|b| b.typescript(false).generate(folder));
+    // Names of functions would be a third of the file.
+    bindgen.input_path(input).typescript(false).remove_name_section(true);
+    let done = bindgen.web(true).and_then(|bindgen| bindgen.generate(folder));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
