@@ -21,8 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use sublet::exec::{CpuNetwork, Program};
 use sublet::graph::Graph;
-use sublet::kernel::LowerLimits;
-use sublet::legal::Rule;
+use sublet::kernel::{Kernel, KernelId, LowerLimits};
+use sublet::legal::{BindingLimits, Partition, Rule, merge};
 use sublet::model::{onnx, zoo};
 use sublet::plan::{Alignment, Planner};
 
@@ -38,8 +38,13 @@ fn posted(server: &Server, page: &str, limit: Duration) -> Value {
     answer
 }
 
-/// Chromium's answers to the cases: its message where it refuses.
-fn chromium_refusals(cases: &[Case]) -> Vec<Option<String>> {
+/// What Chromium says to each: its message where it refuses.
+struct Refusals {
+    cases: Vec<Option<String>>,
+    shaders: Vec<Option<String>>,
+}
+
+fn ask_chromium(cases: &[Case], shaders: &[String]) -> Refusals {
     let keys = [
         ("minStorageBufferOffsetAlignment", WEBGPU.storage_alignment_bytes),
         ("minUniformBufferOffsetAlignment", WEBGPU.uniform_alignment_bytes),
@@ -49,16 +54,19 @@ fn chromium_refusals(cases: &[Case]) -> Vec<Option<String>> {
         ("maxComputeWorkgroupsPerDimension", u64::from(WEBGPU.max_workgroups)),
     ];
     let described: Vec<Value> = cases.iter().map(Case::json).collect();
-    let wanted = json!({ "limits": keys.map(|(key, _)| key), "cases": described });
+    let wanted = json!({ "limits": keys.map(|(key, _)| key), "cases": described, "shaders": shaders });
     let mut site = Site { folders: vec![("", folder("examples/web"))], ..Site::default() };
     site.made.insert("dispatches.json".into(), wanted.to_string().into_bytes());
     let answer = posted(&Server::start(site), "judge.html", Duration::from_secs(120));
     for (key, limit) in keys {
         assert_eq!(answer["limits"][key], limit, "{key}");
     }
-    let verdicts = answer["verdicts"].as_array().expect("a list of verdicts");
-    assert_eq!(verdicts.len(), cases.len());
-    verdicts.iter().map(|v| v.as_str().map(str::to_owned)).collect()
+    let list = |key: &str, len: usize| -> Vec<Option<String>> {
+        let list = answer[key].as_array().expect("a list of verdicts");
+        assert_eq!(list.len(), len, "{key}");
+        list.iter().map(|v| v.as_str().map(str::to_owned)).collect()
+    };
+    Refusals { cases: list("verdicts", cases.len()), shaders: list("shaders", shaders.len()) }
 }
 
 /// The rule that a message of Chromium speaks of, where its wording is known.
@@ -87,7 +95,7 @@ struct Row {
 #[ignore = "needs headless Chromium; scripts/test browser runs it"]
 fn chromium_and_check_agree_on_random_dispatches() {
     let cases = cases(2, 840);
-    let refusals = chromium_refusals(&cases);
+    let refusals = ask_chromium(&cases, &[]).cases;
     let native = NativeJudge::new();
     let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
     let mut disagreements = Vec::new();
@@ -123,12 +131,12 @@ fn chromium_and_check_agree_on_random_dispatches() {
 #[ignore = "needs headless Chromium; scripts/test browser runs it"]
 fn a_wrong_rule_disagrees_with_chromium() {
     let cases = cases(3, 210);
-    let refusals = chromium_refusals(&cases);
+    let refusals = ask_chromium(&cases, &[]).cases;
     let wrong = [
-        sublet::legal::BindingLimits { storage_alignment_bytes: 32, uniform_alignment_bytes: 32, ..WEBGPU },
-        sublet::legal::BindingLimits { max_storage_bindings: 9, ..WEBGPU },
-        sublet::legal::BindingLimits { max_storage_binding_bytes: (128 << 20) - 4, ..WEBGPU },
-        sublet::legal::BindingLimits { max_workgroups: 65_536, ..WEBGPU },
+        BindingLimits { storage_alignment_bytes: 32, uniform_alignment_bytes: 32, ..WEBGPU },
+        BindingLimits { max_storage_bindings: 9, ..WEBGPU },
+        BindingLimits { max_storage_binding_bytes: (128 << 20) - 4, ..WEBGPU },
+        BindingLimits { max_workgroups: 65_536, ..WEBGPU },
     ];
     for limits in wrong {
         let judged = cases.iter().map(|case| !case.violations(&limits).is_empty());
@@ -136,6 +144,47 @@ fn a_wrong_rule_disagrees_with_chromium() {
         assert!(differ > 0, "{limits:?} agrees with Chromium");
     }
 }
+
+/// The text of a kernel after its bindings were merged as the partition says.
+fn printed(kernel: &Kernel, partition: &Partition) -> String {
+    let module = merge(kernel.name, kernel.wgsl, partition).unwrap();
+    let flags = naga::valid::ValidationFlags::all();
+    let info = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty()).validate(&module);
+    naga::back::wgsl::write_string(&module, &info.unwrap(), naga::back::wgsl::WriterFlags::empty()).unwrap()
+}
+
+#[test]
+#[ignore = "needs headless Chromium; scripts/test browser runs it"]
+fn every_kernel_compiles_in_chromium_plain_and_merged() {
+    let mut texts = Vec::new();
+    for kernel in KernelId::ALL.iter().map(|id| id.kernel()) {
+        let (inputs, all) = (kernel.inputs.len(), kernel.inputs.len() + 1);
+        let apart = Partition { survivor: (0..all).collect(), writable: vec![true; all] };
+        let merged = Partition { survivor: vec![inputs; all], writable: vec![true; all] };
+        for (form, text) in [
+            ("on disk", kernel.wgsl.to_owned()),
+            ("all writable", printed(kernel, &apart)),
+            ("all merged", printed(kernel, &merged)),
+        ] {
+            texts.push((format!("{} {form}", kernel.name), text));
+        }
+    }
+    // The control: a barrier that some invocations do not meet, which naga lets pass.
+    texts.push(("control".into(), NOT_UNIFORM.into()));
+    let codes: Vec<String> = texts.iter().map(|(_, text)| text.clone()).collect();
+    let refusals = ask_chromium(&[], &codes).shaders;
+    let refused = texts.iter().zip(&refusals).filter(|(_, refusal)| refusal.is_some());
+    let refused: Vec<_> = refused.map(|((name, _), refusal)| (name.as_str(), refusal)).collect();
+    assert_eq!(refused.len(), 1, "{refused:#?}");
+    assert_eq!(refused[0].0, "control");
+    println!("{} texts compile", texts.len() - 1);
+}
+
+const NOT_UNIFORM: &str = "
+    @group(0) @binding(0) var<storage, read_write> x: array<f32>;
+    @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+        if x[i] > 0.0 { workgroupBarrier(); }
+    }";
 
 /// A network of the page's jobs, as the native side knows it.
 struct Job {

@@ -1,4 +1,4 @@
-// Builds described dispatches and copies with the browser's own WebGPU, no library between, and posts what the browser
+// Compiles shaders and builds described dispatches and copies with the browser's own WebGPU, no library between, and posts what the browser
 // says to each: null where it accepts, else its message. Nothing is submitted: the rules are judged when a command
 // buffer is finished.
 
@@ -52,13 +52,19 @@ function record(device, module, buffers, { sizes, dispatch, copy }) {
   encoder.finish();
 }
 
-/** The browser's message, or null. */
-async function verdict(device, module, buffers, one) {
+/** A whole pipeline: some faults of a shader show only there. */
+function compile(device, code) {
+  const module = device.createShaderModule({ code });
+  device.createComputePipeline({ layout: "auto", compute: { module, entryPoint: "main" } });
+}
+
+/** The browser's message to what `work` does, or null. */
+async function verdict(device, work) {
   device.pushErrorScope("out-of-memory");
   device.pushErrorScope("validation");
   let thrown = null;
   try {
-    record(device, module, buffers, one);
+    work();
   } catch (error) {
     thrown = String(error);
   }
@@ -78,8 +84,10 @@ async function judge() {
   const module = device.createShaderModule({ code: "@compute @workgroup_size(1) fn main() {}" });
   const buffers = new Buffers(device);
   const verdicts = [];
-  for (const one of wanted.cases) verdicts.push(await verdict(device, module, buffers, one));
-  return { adapter: { vendor, architecture, device: name, description }, limits, verdicts };
+  for (const one of wanted.cases) verdicts.push(await verdict(device, () => record(device, module, buffers, one)));
+  const shaders = [];
+  for (const code of wanted.shaders) shaders.push(await verdict(device, () => compile(device, code)));
+  return { adapter: { vendor, architecture, device: name, description }, limits, verdicts, shaders };
 }
 
 let answer;

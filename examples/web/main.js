@@ -1,7 +1,7 @@
 // The page: chooses a network and a layout, and shows what the library says. With `?auto` it takes a list of jobs from
 // the server instead and posts what came out.
 
-import start, { Gpu, catalogue } from "./pkg/sublet_web.js";
+import load, { Gpu, catalogue } from "./pkg/sublet_web.js";
 import { draw, mib } from "./draw.js";
 
 const $ = (id) => document.getElementById(id);
@@ -158,7 +158,8 @@ async function runJobs(adapter, layouts) {
 async function main() {
   const auto = new URLSearchParams(location.search).has("auto");
   try {
-    const [adapter] = await Promise.all([describeAdapter(), start()]);
+    const wasm = new URL("pkg/sublet_web_bg.wasm", import.meta.url);
+    const [adapter] = await Promise.all([describeAdapter(), load({ module_or_path: wasm })]);
     gpu = await Gpu.open();
     const name = adapter.description || [adapter.vendor, adapter.architecture].filter(Boolean).join(" ");
     const limits = JSON.parse(gpu.limits());
