@@ -159,8 +159,8 @@ mod wgsl {
         words.filter_map(|word| word.strip_suffix('f')?.parse().ok()).collect()
     }
 
-    /// naga prints a float in its shortest form. That of the largest one is a little larger than it, and browsers refuse
-    /// what no float represents; natively nothing is printed, and nobody notices.
+    /// naga prints a float in its shortest form. That of the largest one is a little larger than it, and
+    /// browsers refuse what no float represents; natively nothing is printed, and nobody notices.
     #[test]
     fn printed_floats_are_in_range() {
         let flags = naga::valid::ValidationFlags::all();

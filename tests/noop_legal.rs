@@ -1,5 +1,5 @@
-//! The library's own rules against wgpu's validation, on random dispatches: wgpu is right in whatever it refuses, and
-//! what it lets pass beyond that is one rule, which browsers check and it does not.
+//! The library's own rules against wgpu's validation, on random dispatches: wgpu is right in whatever it
+//! refuses, and what it lets pass beyond that is one rule, which browsers check and it does not.
 #![cfg(feature = "cli")]
 
 #[path = "support/native_judge.rs"]

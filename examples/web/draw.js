@@ -26,7 +26,8 @@ function box(tensor, index, map) {
   const width = ((tensor.last + 1 - tensor.first) / map.steps) * WIDTH;
   const height = (tensor.size_bytes / arena) * HEIGHT;
   const y = HEIGHT - (tensor.offset_bytes / arena) * HEIGHT - height;
-  const made = element("rect", { x, y, width, height, fill: colour(index), stroke: "#0004", "stroke-width": 0.5 });
+  const fill = colour(index);
+  const made = element("rect", { x, y, width, height, fill, stroke: "#0004", "stroke-width": 0.5 });
   const title = element("title", {});
   title.textContent = `${tensor.name}: ${mib(tensor.size_bytes)} at byte ${tensor.offset_bytes}, ` +
     `steps ${tensor.first} to ${tensor.last}`;

@@ -1,6 +1,6 @@
-// Compiles shaders and builds described dispatches and copies with the browser's own WebGPU, no library between, and posts what the browser
-// says to each: null where it accepts, else its message. Nothing is submitted: the rules are judged when a command
-// buffer is finished.
+// Compiles shaders and builds described dispatches and copies with the browser's own WebGPU, no library between,
+// and posts what the browser says to each: null where it accepts, else its message. Nothing is submitted: the
+// rules are judged when a command buffer is finished.
 
 const ACCESS = { uniform: "uniform", read: "read-only-storage", read_write: "storage" };
 
@@ -84,7 +84,9 @@ async function judge() {
   const module = device.createShaderModule({ code: "@compute @workgroup_size(1) fn main() {}" });
   const buffers = new Buffers(device);
   const verdicts = [];
-  for (const one of wanted.cases) verdicts.push(await verdict(device, () => record(device, module, buffers, one)));
+  for (const one of wanted.cases) {
+    verdicts.push(await verdict(device, () => record(device, module, buffers, one)));
+  }
   const shaders = [];
   for (const code of wanted.shaders) shaders.push(await verdict(device, () => compile(device, code)));
   return { adapter: { vendor, architecture, device: name, description }, limits, verdicts, shaders };

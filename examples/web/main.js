@@ -1,5 +1,5 @@
-// The page: chooses a network and a layout, and shows what the library says. With `?auto` it takes a list of jobs from
-// the server instead and posts what came out.
+// The page: chooses a network and a layout, and shows what the library says. With `?auto` it takes a list of jobs
+// from the server instead and posts what came out.
 
 import load, { Gpu, catalogue } from "./pkg/sublet_web.js";
 import { draw, mib } from "./draw.js";
@@ -55,7 +55,8 @@ function showAudit(audit) {
   say("same bits as without reuse", audit.reuse_equals_no_reuse, `${audit.tensors_compared} tensors`);
   say("same bits under both poisons", audit.poison_equal);
   say("no stray write", audit.canaries_intact, `${audit.steps_watched} steps watched`);
-  say("agrees with the CPU twins", audit.cpu_twin.ok, `differs by ${audit.cpu_twin.max_abs_diff.toExponential(1)}`);
+  const off = audit.cpu_twin.max_abs_diff.toExponential(1);
+  say("agrees with the CPU twins", audit.cpu_twin.ok, `differs by ${off}`);
   say("every dispatch is lawful", audit.legal.violations.length === 0, audit.legal.violations[0] ?? "");
   if (audit.first_bad) row(table, ["first bad step", audit.first_bad.step, audit.first_bad.tensor], "bad");
   say("audit", audit.ok);
@@ -137,7 +138,7 @@ async function post(what) {
   await fetch("result", { method: "POST", body: JSON.stringify(what) });
 }
 
-/** Takes the server's jobs one after the other, each in every layout; one that fails does not stop the next. */
+/** Takes the server's jobs one by one, each in every layout; one that fails does not stop the next. */
 async function runJobs(adapter, layouts) {
   const jobs = await (await fetch("jobs.json")).json();
   const results = [];

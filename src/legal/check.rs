@@ -185,8 +185,8 @@ pub struct CopyEnd {
     pub tensor: String,
 }
 
-/// Every rule that a copy of `size_bytes` between buffers breaks; empty when it is lawful. A copy of no bytes is lawful
-/// between two buffers.
+/// Every rule that a copy of `size_bytes` between buffers breaks; empty when it is lawful. A copy of no bytes
+/// between two buffers is.
 pub fn check_copy(copy: &str, from: &CopyEnd, to: &CopyEnd, size_bytes: u64) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut broken = |rule, detail: String| found.push(Violation { dispatch: copy.to_owned(), rule, detail });

@@ -1,4 +1,4 @@
-//! Random dispatches and copies, lawful and not, from a seed: what two judges that share no code are asked about.
+//! Random dispatches and copies, lawful and not, from a seed: what judges that share no code are asked.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use serde_json::{Value, json};
@@ -80,10 +80,13 @@ impl Case {
                 let bindings: Vec<_> = bindings.iter().map(binding_json).collect();
                 json!({ "sizes": self.sizes, "dispatch": { "bindings": bindings, "workgroups": workgroups } })
             }
-            Command::Copy { from, to, size } => json!({
-                "sizes": self.sizes,
-                "copy": { "from": from.0, "from_offset": from.1, "to": to.0, "to_offset": to.1, "size": size },
-            }),
+            Command::Copy { from, to, size } => {
+                let ((from, from_offset), (to, to_offset)) = (from, to);
+                let copy = json!({
+                    "from": from, "from_offset": from_offset, "to": to, "to_offset": to_offset, "size": size,
+                });
+                json!({ "sizes": self.sizes, "copy": copy })
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! sublet in a browser: what the page calls. Numbers and names go out as JSON, tensors as `Float32Array`.
 //!
-//! Every function that waits for the device is async; one call at a time, since WebGPU's error scopes are a stack of
-//! the device and not of a caller.
+//! Every function that waits for the device is async; one call at a time, since WebGPU's error scopes are a
+//! stack of the device and not of a caller.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -10,7 +10,6 @@ mod map;
 mod session;
 
 use session::Session;
-use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 
 /// Sends panics to the console with their message, before the instance traps.
@@ -86,14 +85,14 @@ impl Gpu {
 
     async fn prepare(&self, graph: sublet::graph::Graph, layout: &str) -> Result<Network, JsError> {
         let session = Session::new(&self.device, &self.queue, graph, layout::named(layout)?).await?;
-        Ok(Network { session: Arc::new(session), outputs: Vec::new() })
+        Ok(Network { session, outputs: Vec::new() })
     }
 }
 
 /// A network with its plan, its weights on the device.
 #[wasm_bindgen]
 pub struct Network {
-    session: Arc<Session>,
+    session: Session,
     outputs: Vec<Vec<f32>>,
 }
 
@@ -121,8 +120,8 @@ impl Network {
     }
 
     /// Runs the network on the inputs of the library's fixed rule, and says what came out, as JSON:
-    /// `{"outputs": [{"name", "shape"}], "arena_bytes", "weights_bytes", "dispatches", "compile_s", "run_s"}`. The
-    /// elements are read with [`Network::output`].
+    /// `{"outputs": [{"name", "shape"}], "arena_bytes", "weights_bytes", "dispatches", "compile_s", "run_s"}`.
+    /// The elements are read with [`Network::output`].
     ///
     /// # Errors
     /// The device refuses; in words.

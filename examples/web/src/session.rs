@@ -51,6 +51,10 @@ impl Session {
         let seconds = started.elapsed().as_secs_f64();
         plan.validate(&program.usage.problem)?;
         let report = plan.report(&program.usage.problem).with_seconds(seconds);
+        #[expect(
+            clippy::arc_with_non_send_sync,
+            reason = "natively it is; the library has one type for both"
+        )]
         let resident = Arc::new(Resident::new(device, queue, Arc::new(program)).await?);
         Ok(Session { resident, limits, plan, report })
     }
