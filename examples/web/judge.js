@@ -1,6 +1,6 @@
-// Compiles shaders and builds described dispatches and copies with the browser's own WebGPU, no library between,
-// and posts what the browser says to each: null where it accepts, else its message. Nothing is submitted: the
-// rules are judged when a command buffer is finished.
+// Compiles shaders and builds described dispatches and copies with the browser's own WebGPU, no library
+// between, and posts what the browser says to each: null where it accepts, else its message. Nothing is
+// submitted: the rules are judged when a command buffer is finished.
 
 const ACCESS = { uniform: "uniform", read: "read-only-storage", read_write: "storage" };
 

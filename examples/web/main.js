@@ -1,5 +1,5 @@
-// The page: chooses a network and a layout, and shows what the library says. With `?auto` it takes a list of jobs
-// from the server instead and posts what came out.
+// The page: chooses a network and a layout, and shows what the library says. With `?auto` it takes a list of
+// jobs from the server instead and posts what came out.
 
 import load, { Gpu, catalogue } from "./pkg/sublet_web.js";
 import { draw, mib } from "./draw.js";

@@ -120,8 +120,8 @@ impl Network {
     }
 
     /// Runs the network on the inputs of the library's fixed rule, and says what came out, as JSON:
-    /// `{"outputs": [{"name", "shape"}], "arena_bytes", "weights_bytes", "dispatches", "compile_s", "run_s"}`.
-    /// The elements are read with [`Network::output`].
+    /// `{"outputs": [{"name", "shape"}], "arena_bytes", "weights_bytes", "dispatches", "compile_s",
+    /// "run_s"}`. The elements are read with [`Network::output`].
     ///
     /// # Errors
     /// The device refuses; in words.
