@@ -41,7 +41,8 @@ fn main(
     let image = p.x_base + item / p.out_w / p.out_h * p.in_h * p.in_w;
 
     // Positions are counted from the padded input's corner.
-    var largest = -3.4028234e38;
+    // Not the lowest float: printed in its shortest form it is out of range for a browser's parser.
+    var largest = -3.4028233e38;
     var sum = 0.0;
     var count = 0u;
     for (var ky = 0u; ky < p.kernel_h; ky++) {

@@ -33,7 +33,8 @@ fn main(
     let axis = select(0u, p.axis, row < p.rows);
     let start = (row / p.inner) * p.axis * p.inner + row % p.inner;
 
-    var largest = -3.4028234e38;
+    // Not the lowest float: printed in its shortest form it is out of range for a browser's parser.
+    var largest = -3.4028233e38;
     for (var k = lane; k < axis; k += p.lanes) {
         let v = x[p.x_base + start + k * p.inner];
         largest = select(largest, v, v > largest);

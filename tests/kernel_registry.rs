@@ -152,4 +152,31 @@ mod wgsl {
             assert!(members.len() >= bindings.len(), "{}: a base is missing", kernel.name);
         }
     }
+
+    /// Numbers with the suffix of 32-bit floats.
+    fn floats(wgsl: &str) -> Vec<f64> {
+        let words = wgsl.split(|c: char| !(c.is_alphanumeric() || c == '.'));
+        words.filter_map(|word| word.strip_suffix('f')?.parse().ok()).collect()
+    }
+
+    /// naga prints a float in its shortest form. That of the largest one is a little larger than it, and
+    /// browsers refuse what no float represents; natively nothing is printed, and nobody notices.
+    #[test]
+    fn printed_floats_are_in_range() {
+        let flags = naga::valid::ValidationFlags::all();
+        let mut printed = 0;
+        for id in KernelId::ALL {
+            let module = parse(id.kernel());
+            let info =
+                naga::valid::Validator::new(flags, naga::valid::Capabilities::empty()).validate(&module);
+            let flags = naga::back::wgsl::WriterFlags::empty();
+            let text = naga::back::wgsl::write_string(&module, &info.unwrap(), flags).unwrap();
+            for value in floats(&text) {
+                assert!(value <= f64::from(f32::MAX), "{}: {value:e}", id.kernel().name);
+                printed += 1;
+            }
+        }
+        assert!(printed > 10, "{printed} floats");
+        assert!(floats(&format!("-{}f", f32::MAX))[0] > f64::from(f32::MAX), "the control");
+    }
 }

@@ -68,8 +68,11 @@ fn no_stubs_or_bare_ignores() {
 }
 
 #[test]
-fn vulkan_tests_are_ignored_with_a_reason() {
-    demand_none("tests that need a driver say so", leftovers::vulkan_tests_without_ignore(&repository()));
+fn needy_tests_are_ignored_with_a_reason() {
+    demand_none(
+        "tests that need a driver or a browser say so",
+        leftovers::needy_tests_without_ignore(&repository()),
+    );
 }
 
 #[test]

@@ -5,7 +5,8 @@ use super::adapter::{self, Gpu};
 use super::error::CliError;
 use crate::device::{DeviceLimits, MemoryWitness, block_on};
 use crate::exec::{
-    Audit, BindingCost, CpuHost, CpuNetwork, Host, Layout, MutationCounts, Network, Program, Resident, audit, binding_cost, mutate,
+    Audit, BindingCost, CpuHost, CpuNetwork, Host, Layout, MutationCounts, Network, Program, Resident, audit,
+    binding_cost, mutate,
 };
 use crate::graph::Graph;
 use crate::kernel::LowerLimits;

@@ -14,6 +14,8 @@ pub struct DeviceLimits {
     pub max_buffer_bytes: u64,
     /// Largest storage binding, rounded down to a multiple of 256.
     pub max_binding_bytes: u64,
+    /// Largest uniform binding.
+    pub max_uniform_binding_bytes: u64,
     /// Storage bindings in one dispatch.
     pub max_storage_bindings: u32,
     /// Workgroups in one dimension.
@@ -30,6 +32,7 @@ impl DeviceLimits {
             uniform_alignment_bytes: u64::from(limits.min_uniform_buffer_offset_alignment),
             max_buffer_bytes: round(limits.max_buffer_size),
             max_binding_bytes: round(limits.max_storage_buffer_binding_size),
+            max_uniform_binding_bytes: limits.max_uniform_buffer_binding_size,
             max_storage_bindings: limits.max_storage_buffers_per_shader_stage,
             max_workgroups: limits.max_compute_workgroups_per_dimension,
         }
@@ -41,6 +44,7 @@ impl DeviceLimits {
             storage_alignment_bytes: self.storage_alignment_bytes,
             uniform_alignment_bytes: self.uniform_alignment_bytes,
             max_storage_binding_bytes: self.max_binding_bytes,
+            max_uniform_binding_bytes: self.max_uniform_binding_bytes,
             max_storage_bindings: self.max_storage_bindings as usize,
             max_workgroups: self.max_workgroups,
         }

@@ -44,6 +44,7 @@ impl Profile {
                 uniform_alignment_bytes: 256,
                 max_buffer_bytes: *max_buffer_bytes,
                 max_binding_bytes: *max_binding_bytes,
+                max_uniform_binding_bytes: if *name == "downlevel" { 16 << 10 } else { 64 << 10 },
                 max_storage_bindings: *max_storage_bindings,
                 max_workgroups: 65_535,
             },

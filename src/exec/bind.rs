@@ -44,6 +44,7 @@ pub struct Bound {
     /// Workgroups in x, y, z.
     pub workgroups: [u32; 3],
     tensors: Vec<String>,
+    buffer_bytes: Vec<u64>,
 }
 
 /// Resolves every dispatch of a program under a plan. Ask [`lawful`] before handing the result to a device.
@@ -110,11 +111,12 @@ fn bind_one(
         label: format!("{} ({})", program.graph.nodes[step].name, dispatch.kernel.kernel().name),
         kernel: dispatch.kernel,
         partition,
-        buffers: places.into_iter().map(|(key, _)| key).collect(),
         windows,
         params,
         workgroups: dispatch.workgroups,
         tensors: operands.map(name).collect(),
+        buffer_bytes: places.iter().map(|(key, _)| buffer_bytes(program, plan, weights, *key)).collect(),
+        buffers: places.into_iter().map(|(key, _)| key).collect(),
     }
 }
 
@@ -144,6 +146,18 @@ fn locate(program: &Program, plan: &Plan, weights: &WeightMap, operand: Operand)
     }
 }
 
+/// Bytes of a buffer, before the device rounds them up.
+fn buffer_bytes(program: &Program, plan: &Plan, weights: &WeightMap, key: BufferKey) -> u64 {
+    let size = |list: &[crate::graph::ValueId], i: usize| program.graph.get(list[i]).size_bytes();
+    match key {
+        BufferKey::Arena(i) => plan.arenas()[i].next_multiple_of(4),
+        BufferKey::Input(i) => size(&program.graph.inputs, i),
+        BufferKey::Output(i) => size(&program.graph.outputs, i),
+        BufferKey::Weights(i) => weights.buffers[i],
+        BufferKey::Zeros => 16,
+    }
+}
+
 impl Bound {
     /// What is bound in the end, merged bindings once.
     pub fn ranges(&self) -> Vec<BoundRange> {
@@ -154,6 +168,7 @@ impl Bound {
         let range = |i: usize| BoundRange {
             buffer: keys.iter().position(|k| *k == self.buffers[i]).unwrap_or_default(),
             bytes: self.windows[i].bytes.clone(),
+            buffer_bytes: Some(self.buffer_bytes[i]),
             access: if self.partition.writable[i] { Access::ReadWrite } else { Access::Read },
             tensor: self.tensors[i].clone(),
         };

@@ -153,6 +153,7 @@ impl CpuHost {
         storage_alignment_bytes: 4,
         uniform_alignment_bytes: 256,
         max_storage_binding_bytes: u64::MAX,
+        max_uniform_binding_bytes: 65_536,
         max_storage_bindings: 8,
         max_workgroups: 65_535,
     };

@@ -65,6 +65,7 @@ impl PlainKernel {
         let one = |((_, name, writes), operand): (&(u32, String, bool), &Operand)| BoundRange {
             buffer: operand.buffer,
             bytes: operand.bytes.clone(),
+            buffer_bytes: None,
             access: if *writes { Access::ReadWrite } else { Access::Read },
             tensor: name.clone(),
         };
@@ -146,7 +147,7 @@ impl LawfulKernel {
             let (binding, name, buffer) = &self.bindings[i];
             let access = if self.partition.writable[i] { Access::ReadWrite } else { Access::Read };
             let (buffer, bytes) = (*buffer, self.windows[i].bytes.clone());
-            (*binding, BoundRange { buffer, bytes, access, tensor: name.clone() })
+            (*binding, BoundRange { buffer, bytes, buffer_bytes: None, access, tensor: name.clone() })
         };
         self.partition.survivors().map(one).collect()
     }

@@ -12,7 +12,7 @@ mod kernel;
 mod merge;
 mod window;
 
-pub use check::{Access, BindingLimits, BoundRange, Rule, Violation, check};
+pub use check::{Access, BindingLimits, BoundRange, CopyEnd, Rule, Violation, check, check_copy};
 #[cfg(feature = "legal")]
 pub use kernel::{LawfulKernel, Operand, PlainKernel};
 #[cfg(feature = "legal")]

@@ -1,6 +1,6 @@
 //! The search behind `auto`: from effort, deadline and seed to budgets, and back to names and proofs.
 
-use std::time::Instant;
+use super::clock::Instant;
 
 use super::resolve::Block;
 use super::search::{self, Method};

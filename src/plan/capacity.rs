@@ -5,7 +5,9 @@
 //! a matter of proof (a lower bound, or an exhausted search) where one is to be had, and of a search that
 //! found nothing elsewhere; which of the two it was is told.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::clock::Instant;
 
 use super::report::grouped;
 use super::{Plan, Planner, Problem, StepId, TensorId, bound};

@@ -1,9 +1,10 @@
 //! From a problem to a plan: limits, the choice of strategy, the result.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::auto::{Options, place as place_lowest};
+use super::clock::Instant;
 use super::pack::{self, Demands, Packed};
 use super::resolve::{Block, Merging, Resolved, resolve};
 use super::{Effort, Plan, PlanError, Problem, Progress, Proof, Strategy, bound, capacity, inplace};

@@ -59,15 +59,20 @@ pub fn outside_stubs(mut findings: Vec<String>) -> Vec<String> {
     findings
 }
 
-/// Tests of the software Vulkan tier that would run, and fail, on a machine without a driver.
-pub fn vulkan_tests_without_ignore(files: &[SourceFile]) -> Vec<String> {
+/// Beginnings of the names of test files that need something a machine may lack, and of the reason they give.
+const NEEDS: &[(&str, &str)] =
+    &[("tests/vulkan_", "needs a Vulkan driver"), ("tests/browser", "needs headless Chromium")];
+
+/// Tests that would run, and fail, on a machine without the driver or browser that they need.
+pub fn needy_tests_without_ignore(files: &[SourceFile]) -> Vec<String> {
     let mut findings = Vec::new();
-    for file in files.iter().filter(|f| f.path.starts_with("tests/vulkan_") && f.path.ends_with(".rs")) {
+    for file in files.iter().filter(|f| f.path.ends_with(".rs")) {
+        let Some((_, need)) = NEEDS.iter().find(|(start, _)| file.path.starts_with(start)) else { continue };
         for (at, marker) in file.code().match_indices("#[test]") {
             // The attributes of one test end at its function.
             let attributes = file.text[at + marker.len()..].split("fn ").next().unwrap_or("");
-            if !attributes.contains("#[ignore = \"needs a Vulkan driver") {
-                findings.push(file.finding(at, "no #[ignore = \"needs a Vulkan driver; ..\"]"));
+            if !attributes.contains(&format!("#[ignore = \"{need}")) {
+                findings.push(file.finding(at, &format!("no #[ignore = \"{need}; ..\"]")));
             }
         }
     }
@@ -111,15 +116,16 @@ fn known_stubs_are_forgiven_until_finished() {
 }
 
 #[test]
-fn catches_vulkan_tests_without_a_reason() {
+fn catches_needy_tests_without_a_reason() {
     let bad = "#[test]\nfn f() {}\n";
-    let good = "#[test]\n#[ignore = \"needs a Vulkan driver; scripts/test runs it\"]\nfn g() {}\n";
-    let file = SourceFile::new("tests/vulkan_a.rs", &format!("{good}{bad}"));
-    assert_eq!(
-        vulkan_tests_without_ignore(&[file]),
-        ["tests/vulkan_a.rs:4: no #[ignore = \"needs a Vulkan driver; ..\"]"]
-    );
-    assert!(vulkan_tests_without_ignore(&[SourceFile::new("tests/noop_a.rs", bad)]).is_empty());
+    for (path, need) in
+        [("tests/vulkan_a.rs", "needs a Vulkan driver"), ("tests/browser.rs", "needs headless Chromium")]
+    {
+        let good = format!("#[test]\n#[ignore = \"{need}; scripts/test runs it\"]\nfn g() {{}}\n");
+        let file = SourceFile::new(path, &format!("{good}{bad}"));
+        assert_eq!(needy_tests_without_ignore(&[file]), [format!("{path}:4: no #[ignore = \"{need}; ..\"]")]);
+    }
+    assert!(needy_tests_without_ignore(&[SourceFile::new("tests/noop_a.rs", bad)]).is_empty());
 }
 
 #[test]

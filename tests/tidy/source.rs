@@ -62,8 +62,9 @@ fn walk(folder: &Path, prefix: &str, files: &mut Vec<SourceFile>) {
         let name = entry.file_name().into_string().expect("file names are UTF-8");
         let kind = entry.file_type().expect("the repository is readable");
         let path = format!("{prefix}{name}");
-        // In a linked worktree .git is a file.
-        if ["target", ".git", "shared"].contains(&path.as_str()) {
+        // A crate in a folder of its own may have its build output beside it. In a linked worktree .git is
+        // a file.
+        if name == "target" || [".git", "shared"].contains(&path.as_str()) {
             continue;
         }
         if kind.is_dir() {

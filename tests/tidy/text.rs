@@ -5,7 +5,8 @@ use super::source::SourceFile;
 const MAX_COLUMNS: usize = 110;
 const MAX_LINES: usize = 700;
 const CODE_FOLDERS: &[&str] = &["src", "tests", "examples", "benches", "shaders", "scripts"];
-const TEXT_ENDINGS: &[&str] = &[".rs", ".wgsl", ".md", ".toml", ".html", "scripts/test", ".ci/run"];
+const TEXT_ENDINGS: &[&str] =
+    &[".rs", ".wgsl", ".md", ".toml", ".html", ".js", "scripts/test", "scripts/web", ".ci/run"];
 
 /// Code files over 700 lines, and lines over 110 columns in them.
 pub fn too_long(files: &[SourceFile]) -> Vec<String> {

@@ -48,7 +48,7 @@ pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f3
 impl Pool {
     /// One output element.
     fn window(&self, image: &[f32], at: [usize; 2]) -> f32 {
-        let (mut largest, mut sum, mut count) = (f32::MIN, 0.0f32, 0u32);
+        let (mut largest, mut sum, mut count) = (-3.402_823_3e38_f32, 0.0f32, 0u32);
         for ky in 0..self.kernel[0] {
             let row = at[0] * self.stride[0] + ky * self.dilation[0];
             for kx in 0..self.kernel[1] {

@@ -11,7 +11,7 @@ pub fn softmax(params: &[u32], inputs: &[&[f32]], output: &mut [f32]) {
     for row in 0..rows {
         let start = row / inner * axis * inner + row % inner;
         let places = (start..).step_by(inner).take(axis);
-        let mut largest = -3.402_823_4e38_f32;
+        let mut largest = -3.402_823_3e38_f32;
         for i in places.clone() {
             largest = if x[i] > largest { x[i] } else { largest };
         }

@@ -6,7 +6,7 @@ use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
 
 /// Most elements of a tensor: invocation indices are 32-bit, and the last row of a grid may run 65,536 past
 /// the end.
-const MAX_LEN: usize = (1 << 32) - (1 << 17);
+const MAX_LEN: u64 = (1 << 32) - (1 << 17);
 
 /// Invocations of a workgroup of the element-wise kernels.
 const WORKGROUP: usize = 256;
@@ -128,7 +128,7 @@ fn value<'a>(graph: &'a Graph, node: &Node, id: ValueId) -> Result<&'a Value, Lo
         .get(id.index())
         .ok_or_else(|| unsupported(node, format!("value {} does not exist", id.0)))?;
     let len = found.shape.iter().fold(1u128, |product, dim| product.saturating_mul(*dim as u128));
-    if len > MAX_LEN as u128 {
+    if len > u128::from(MAX_LEN) {
         let what = format!("tensor '{}' has {len} elements, kernels index at most {MAX_LEN}", found.name);
         return Err(unsupported(node, what));
     }

@@ -6,8 +6,9 @@ use rten_onnx::onnx::{DataLocation, DataType, TensorProto};
 
 use crate::graph::{Constant, DType, ValueId};
 
-/// Elements a tensor may have; more is a mistake in the model or its input sizes.
-pub(super) const MAX_LEN: usize = 1 << 40;
+/// Elements a tensor may have; more is a mistake in the model or its input sizes, or over the 2 GiB that a
+/// machine of 32 bits allocates at once.
+pub(super) const MAX_LEN: usize = 1 << if usize::BITS > 32 { 40 } else { 29 };
 
 /// Elements a constant may have: a protobuf file holds 2 GiB at most, and a short file that asks for more by
 /// arithmetic must not take the machine down.

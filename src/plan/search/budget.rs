@@ -1,6 +1,8 @@
 //! How much a search may do: counted work, and where asked for, the clock.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::super::clock::Instant;
 
 /// Time by which preparing a block (sorting it, finding its sections) is reckoned.
 const PREPARE_NANOS: u64 = 250;

@@ -19,8 +19,8 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+use super::clock::Instant;
 use std::sync::atomic::AtomicU64;
-use std::time::Instant;
 
 use super::resolve::Block;
 use super::strategy::Strategy;

@@ -10,8 +10,8 @@ mod niche;
 mod section_set;
 mod skyline;
 
+use super::super::clock::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use corner::{CornerSearch, Order, Rule, Style};
 use model::{Built, Model};
