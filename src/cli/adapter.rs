@@ -51,20 +51,29 @@ fn rank(kind: DeviceType) -> u32 {
     }
 }
 
+/// The limits that a device on the adapter of that name would have.
+pub fn limits(wanted: &str) -> Result<DeviceLimits, CliError> {
+    let adapters = adapters();
+    named(&adapters, wanted).map(|adapter| DeviceLimits::new(&adapter.limits()))
+}
+
+/// The adapter whose name contains `wanted`.
+fn named<'a>(adapters: &'a [Adapter], wanted: &str) -> Result<&'a Adapter, CliError> {
+    let lower = wanted.to_lowercase();
+    let found = adapters.iter().find(|a| a.get_info().name.to_lowercase().contains(&lower));
+    found.ok_or_else(|| {
+        let names: Vec<String> = adapters.iter().map(|a| a.get_info().name).collect();
+        CliError::input(format!("no adapter's name contains '{wanted}'; {}", listing(&names)))
+    })
+}
+
 /// Opens the best adapter, or the one whose name contains `wanted`. `None` where no adapter exists and none
 /// was asked for by name.
 pub fn open(wanted: Option<&str>) -> Result<Option<Gpu>, CliError> {
     let adapters = adapters();
-    let names = || adapters.iter().map(|a| a.get_info().name).collect::<Vec<_>>();
     let adapter = match wanted {
         None => adapters.first(),
-        Some(part) => {
-            let lower = part.to_lowercase();
-            let found = adapters.iter().find(|a| a.get_info().name.to_lowercase().contains(&lower));
-            Some(found.ok_or_else(|| {
-                CliError::input(format!("no adapter's name contains '{part}'; {}", listing(&names())))
-            })?)
-        }
+        Some(part) => Some(named(&adapters, part)?),
     };
     let Some(adapter) = adapter else { return Ok(None) };
     let info = adapter.get_info();

@@ -32,8 +32,11 @@ type Column = Vec<(&'static str, Option<u64>)>;
 
 pub(super) fn run(args: &Args) -> Result<Output, CliError> {
     // All inputs are read before the first is computed: a bad one should not waste the others' time.
-    let inputs =
-        args.inputs.iter().map(|i| input::load(i, &args.records)).collect::<Result<Vec<_>, CliError>>()?;
+    let inputs = args
+        .inputs
+        .iter()
+        .map(|i| input::load(i, &args.records, None))
+        .collect::<Result<Vec<_>, CliError>>()?;
     let (mut human, mut objects) = (String::new(), Vec::new());
     for Input { name, problem } in &inputs {
         let ((offsets, proof), (shared, shared_proven)) = (offsets(problem)?, shared_objects(problem)?);

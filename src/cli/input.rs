@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use super::error::CliError;
+use crate::device::DeviceLimits;
+use crate::exec::Layout;
 use crate::graph::{Graph, usage};
 use crate::model::onnx::{self, ImportOptions};
 use crate::model::zoo;
@@ -20,6 +22,9 @@ pub(super) struct InputArgs {
     /// A tensor that must survive the run (repeatable).
     #[arg(long, value_name = "NAME")]
     pub keep: Vec<String>,
+    /// shared, ping-pong (models only) or packed.
+    #[arg(long, default_value = "shared", value_name = "NAME")]
+    pub layout: Layout,
     #[command(flatten)]
     pub model: ModelArgs,
 }
@@ -90,13 +95,24 @@ fn kind(input: &str) -> Result<Kind<'_>, CliError> {
 }
 
 /// Reads the planning problem of any kind of input.
-pub(super) fn load(input: &str, args: &InputArgs) -> Result<Input, CliError> {
+///
+/// A model is aligned as the layout asks on a device of these limits (256 where none are given).
+pub(super) fn load(input: &str, args: &InputArgs, limits: Option<&DeviceLimits>) -> Result<Input, CliError> {
+    if args.layout == Layout::PingPong && !is_model(input) {
+        return Err(CliError::input(format!(
+            "{input}: records do not say what a step reads; --layout ping-pong takes a model"
+        )));
+    }
     let mut problem = match kind(input)? {
         Kind::Records(path) => csv::read(path, csv_options(args))?,
         Kind::PlanFile(path) => file::load(path)?.0,
         Kind::Model => {
             let graph = load_graph(input, &args.model)?;
-            usage(&graph, args.align.unwrap_or(Alignment::PORTABLE))?.problem
+            let device_bytes = limits.map_or(Alignment::PORTABLE.bytes(), |l| l.storage_alignment_bytes);
+            let alignment = args.align.map_or_else(|| args.layout.alignment(device_bytes), Ok)?;
+            let mut usage = usage(&graph, alignment)?;
+            args.layout.constrain(&graph, &mut usage)?;
+            usage.problem
         }
     };
     for name in &args.keep {
@@ -104,6 +120,11 @@ pub(super) fn load(input: &str, args: &InputArgs) -> Result<Input, CliError> {
         problem.keep(id)?;
     }
     Ok(Input { name: name_of(input), problem })
+}
+
+/// Whether the input is a model, by its name.
+pub(super) fn is_model(input: &str) -> bool {
+    matches!(kind(input), Ok(Kind::Model))
 }
 
 /// Reads a plan and the records that come with it.

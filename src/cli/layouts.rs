@@ -49,7 +49,8 @@ struct Row {
 pub(super) fn run(args: &Args) -> Result<Output, CliError> {
     let graph = load_graph(&args.model, &args.shapes)?;
     let target = Target::pick(args.cpu, args.adapter.as_deref())?;
-    let rows = Layout::ALL.iter().map(|l| measure(*l, &graph, &target, args.runs)).collect::<Result<Vec<_>, _>>()?;
+    let rows =
+        Layout::ALL.iter().map(|l| measure(*l, &graph, &target, args.runs)).collect::<Result<Vec<_>, _>>()?;
     let same = rows.iter().all(|row| bits(row) == bits(&rows[0]));
     let failure = (!same).then(|| CliError::check("layouts", "the layouts give different bits"));
     let json = json!({
@@ -106,8 +107,18 @@ fn row_json(row: &Row) -> Value {
 fn table(rows: &[Row], same: bool) -> String {
     let mut out = format!(
         "{:<10} {:>14} {:>7} {:>6} {:>9} {:>9} {:>7} {:>9} {:>8} {:>9} {:>9} {:>9}\n",
-        "layout", "peak bytes", "/first", "arenas", "bindings", "read-only", "merged", "pipelines", "barriers", "padding",
-        "encode", "run"
+        "layout",
+        "peak bytes",
+        "/first",
+        "arenas",
+        "bindings",
+        "read-only",
+        "merged",
+        "pipelines",
+        "barriers",
+        "padding",
+        "encode",
+        "run"
     );
     let first = rows.first().map_or(1, |r| r.report.peak_bytes).max(1);
     for row in rows {
@@ -127,6 +138,10 @@ fn table(rows: &[Row], same: bool) -> String {
             seconds(row.run_s),
         ));
     }
-    out.push_str(if same { "outputs: the same bits in every layout\n" } else { "outputs: NOT the same bits\n" });
+    out.push_str(if same {
+        "outputs: the same bits in every layout\n"
+    } else {
+        "outputs: NOT the same bits\n"
+    });
     out
 }

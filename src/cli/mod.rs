@@ -4,14 +4,17 @@
 mod adapter;
 mod audit;
 mod bar;
+mod bench;
 mod compare;
 mod devices;
 mod error;
 mod format;
 mod input;
+mod layouts;
 mod memory;
 mod models;
 mod plan;
+mod profiles;
 mod run;
 mod target;
 mod tensors;
@@ -47,6 +50,8 @@ Examples:
   sublet plan network.csv --align 256 --out plan.json
   sublet compare networks/*.csv
   sublet validate plan.json
+  sublet plan model.onnx --profile all        does it fit devices one does not own?
+  sublet bench layouts builtin:mobilenet_v2
 
 INPUT is a usage-record .csv (id,lower,upper,size), a plan .json, a model, or builtin:NAME.
 Exit codes: 0 good, 1 a check failed, 2 bad usage or input. Logs: RUST_LOG=info.";
@@ -63,6 +68,9 @@ enum Command {
     Run(run::Args),
     /// The proof of reuse; with --mutate, deliberate faults that must be caught.
     Audit(audit::Args),
+    /// Measurements.
+    #[command(subcommand)]
+    Bench(bench::Bench),
     /// Adapters of this machine with the limits and features that matter.
     Devices,
     /// Built-in networks: tensors, naive total, max load.
@@ -105,6 +113,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         Some(Command::Validate(args)) => validate::run(args),
         Some(Command::Run(args)) => run::run(args, false),
         Some(Command::Audit(args)) => audit::run(args),
+        Some(Command::Bench(what)) => bench::run(what),
         Some(Command::Devices) => devices::run(),
         Some(Command::Models) => models::run(),
         None => run::run(&run::Args::main_job(), true),

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use super::bar::Bar;
 use super::error::CliError;
 use super::input::{self, Input, InputArgs};
+use super::profiles::{self, ProfileArgs};
 use super::{Output, units};
+use crate::device::DeviceLimits;
 use crate::plan::{Effort, PlanError, Planner, Strategy, csv, file};
 
 /// Arguments of `sublet plan`.
@@ -49,6 +51,8 @@ pub(super) struct Args {
     out: Option<PathBuf>,
     #[command(flatten)]
     records: InputArgs,
+    #[command(flatten)]
+    profile: ProfileArgs,
 }
 
 /// `auto` or one strategy.
@@ -90,10 +94,14 @@ fn format(out: &Path) -> Result<Format, CliError> {
 pub(super) fn run(args: &Args, is_quiet: bool) -> Result<Output, CliError> {
     // Before any work, so that a slip in the name costs no time.
     let out = args.out.as_deref().map(|out| format(out).map(|f| (out, f))).transpose()?;
-    let Input { name, problem } = input::load(&args.input, &args.records)?;
+    if args.profile.wants_all() {
+        return profiles::table(&args.input, &args.records, || planner(args, None, None));
+    }
+    let limits = args.profile.limits()?;
+    let Input { name, problem } = input::load(&args.input, &args.records, limits.as_ref())?;
     let started = Instant::now();
     let bar = (!is_quiet).then(|| Bar::new(args.deadline));
-    let (plan, failure) = match planner(args, bar.as_ref()).plan(&problem) {
+    let (plan, failure) = match planner(args, limits.as_ref(), bar.as_ref()).plan(&problem) {
         Err(PlanError::OverCapacity(misfit)) => {
             (misfit.plan.clone(), Some(CliError::from(PlanError::OverCapacity(misfit))))
         }
@@ -108,7 +116,7 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<Output, CliError> {
             Format::Csv => file::write_atomically(path, csv::write(&problem, &plan).as_bytes())?,
         }
     }
-    let report = plan.report(&problem).with_seconds(seconds);
+    let report = plan.report(&problem).with_seconds(seconds).with_layout(args.records.layout.key());
     let json = serde_json::to_value(&report).map_err(|e| CliError::input(e.to_string()))?;
     let mut human = format!("{name}\n{report}");
     if let Some((path, _)) = out {
@@ -117,7 +125,7 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<Output, CliError> {
     Ok(Output { human, json, failure })
 }
 
-fn planner(args: &Args, bar: Option<&Bar>) -> Planner {
+fn planner(args: &Args, limits: Option<&DeviceLimits>, bar: Option<&Bar>) -> Planner {
     let planner = args.strategy.0.map_or_else(Planner::auto, Planner::new);
     let mut planner = planner.effort(args.effort).seed(args.seed).threads(args.threads);
     if let Some(bar) = bar {
@@ -125,6 +133,11 @@ fn planner(args: &Args, bar: Option<&Bar>) -> Planner {
     }
     if let Some(deadline) = args.deadline {
         planner = planner.deadline(deadline);
+    }
+    if let Some(limits) = limits {
+        let max_arena_bytes =
+            args.records.layout.max_arena_bytes(limits.max_buffer_bytes, limits.max_binding_bytes);
+        planner = planner.max_buffer_bytes(max_arena_bytes).max_binding_bytes(limits.max_binding_bytes);
     }
     if let Some(bytes) = args.max_buffer {
         planner = planner.max_buffer_bytes(bytes);

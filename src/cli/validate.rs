@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
         Some(input) => {
             // The alignment is no part of the records: where none is asked for, the plan's own counts.
             let align = args.records.align.or(Some(own.alignment()));
-            let problem = input::load(input, &InputArgs { align, ..args.records.clone() })?.problem;
+            let problem = input::load(input, &InputArgs { align, ..args.records.clone() }, None)?.problem;
             let plan = if is_csv(&args.plan) { transfer(&args.plan, &own, &plan, &problem)? } else { plan };
             (problem, plan)
         }
