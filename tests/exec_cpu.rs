@@ -96,7 +96,8 @@ fn wrong_inputs_are_refused_by_name_and_number() {
     assert!(text.contains('1') && text.contains('0'), "{text}");
 }
 
-/// Cases 11 to 13 of the collected reports: refused before anything is allocated, by tensor, op and both numbers.
+/// Cases 11 to 13 of the collected reports: refused before anything is allocated, by tensor, op and both
+/// numbers.
 #[test]
 fn a_tensor_over_the_binding_limit_is_refused_before_anything_is_allocated() {
     let limits = LowerLimits { max_binding_bytes: 1 << 30, max_workgroups: 65_535 };

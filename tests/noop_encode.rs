@@ -1,5 +1,5 @@
-//! Everything encodes: bindings, limits and usage conflicts are validated by wgpu's noop backend, with WebGPU's
-//! default limits. No driver, nothing runs.
+//! Everything encodes: bindings, limits and usage conflicts are validated by wgpu's noop backend, with
+//! WebGPU's default limits. No driver, nothing runs.
 #![cfg(feature = "cli")]
 
 mod support;

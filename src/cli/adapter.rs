@@ -28,8 +28,8 @@ impl Gpu {
 pub fn adapters() -> Vec<Adapter> {
     let instance = Instance::new(InstanceDescriptor {
         backends: Backends::VULKAN | Backends::METAL | Backends::DX12,
-        // The same in debug and release builds: driver validation layers are asked for by name, not by build profile.
-        flags: InstanceFlags::from_env_or_default() & !(InstanceFlags::DEBUG | InstanceFlags::VALIDATION),
+        // The same in debug and release builds; WGPU_VALIDATION=1 asks for the driver's validation layers.
+        flags: InstanceFlags::VALIDATION_INDIRECT_CALL.with_env(),
         ..InstanceDescriptor::new_without_display_handle()
     });
     let mut adapters = pollster::block_on(instance.enumerate_adapters(Backends::all()));
@@ -51,8 +51,8 @@ fn rank(kind: DeviceType) -> u32 {
     }
 }
 
-/// Opens the best adapter, or the one whose name contains `wanted`. `None` where no adapter exists and none was asked
-/// for by name.
+/// Opens the best adapter, or the one whose name contains `wanted`. `None` where no adapter exists and none
+/// was asked for by name.
 pub fn open(wanted: Option<&str>) -> Result<Option<Gpu>, CliError> {
     let adapters = adapters();
     let names = || adapters.iter().map(|a| a.get_info().name).collect::<Vec<_>>();

@@ -2,7 +2,7 @@
 
 use super::Output;
 use super::error::CliError;
-use super::input::ModelArgs;
+use super::input::{ModelArgs, load_graph};
 use super::run::{TargetArgs, prepare};
 use super::target::Target;
 use crate::exec::{Audit, MutationCounts};
@@ -31,8 +31,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<Output, CliError> {
+    let graph = load_graph(&args.model, &args.shapes)?;
     let target = Target::pick(args.target.cpu, args.target.adapter.as_deref())?;
-    let ready = prepare(&args.model, &args.shapes, &args.target, &target)?;
+    let ready = prepare(graph, &args.target, &target)?;
     let (audit, counts) = ready.compiled.audit(&ready.plan, &ready.inputs, args.mutate)?;
     let mut json = json(&audit, &counts);
     json["adapter"] = target.json();
@@ -72,6 +73,7 @@ pub fn json(audit: &Audit, counts: &MutationCounts) -> Value {
             "judge_caught": counts.judge_caught,
             "read_later": counts.read_later,
             "run_caught": counts.run_caught,
+            "run_noticed": counts.run_noticed,
         },
         "tensors_compared": audit.tensors_compared,
         "steps_watched": audit.steps_watched,
@@ -128,13 +130,14 @@ pub fn text(audit: &Audit, counts: &MutationCounts) -> String {
         line(
             counts.caught == counts.tried,
             format!(
-                "faults planted: {} tried, {} caught (judge {} of {}; run {} of the {} whose bytes are read later)",
+                "faults planted: {} tried, {} caught: the judge notices {}; the run {} of the {} whose \
+                 bytes are read later, {} in all",
                 counts.tried,
                 counts.caught,
                 counts.judge_caught,
-                counts.tried,
                 counts.run_caught,
-                counts.read_later
+                counts.read_later,
+                counts.run_noticed
             ),
         );
     }

@@ -28,10 +28,7 @@ pub fn json(plan: &Report, held: &Held) -> Value {
 pub fn table(plan: &Report, held: &Held) -> String {
     let mut out = String::new();
     let mut line = |name: &str, bytes: Option<u64>, note: String| {
-        let shown = bytes.map_or_else(
-            || format!("{:>31}", "not told by this backend"),
-            |n| format!("{:>12} {:>18}", mib(n), format!("({})", grouped(n))),
-        );
+        let shown = bytes.map_or_else(|| format!("{:>36}", "not told by this backend"), mib);
         // Writing to a string cannot fail.
         let _ = writeln!(out, "  {name:<30} {shown}  {note}");
     };
@@ -65,7 +62,7 @@ pub fn table(plan: &Report, held: &Held) -> String {
 fn gap(what: &str, from: u64, to: u64) -> String {
     let sign = if to < from { "-" } else { "+" };
     let share = if from == 0 { 0.0 } else { to.abs_diff(from) as f64 / from as f64 * 100.0 };
-    format!("{sign}{} ({share:.2} %): {what}", to.abs_diff(from))
+    format!("{sign}{} ({share:.2} %): {what}", grouped(to.abs_diff(from)))
 }
 
 fn times(naive: u64, peak: u64) -> String {

@@ -4,14 +4,14 @@ use super::Output;
 use super::error::CliError;
 use crate::graph::usage;
 use crate::model::zoo;
-use crate::plan::report::{grouped, mib};
+use crate::plan::report::mib;
 use crate::plan::{Alignment, bound};
 use serde_json::json;
 
 /// Lists them with tensors, naive total and max load (unaligned).
 pub fn run() -> Result<Output, CliError> {
     let mut human = format!(
-        "{:<14} {:>6} {:>8} {:>28} {:>28}\n",
+        "{:<14} {:>6} {:>8} {:>38} {:>38}\n",
         "network", "nodes", "tensors", "naive total", "max load"
     );
     let mut rows = Vec::new();
@@ -19,13 +19,8 @@ pub fn run() -> Result<Output, CliError> {
         let Some(graph) = zoo::build(name) else { continue };
         let problem = usage(&graph, Alignment::ONE)?.problem;
         let (tensors, naive, load) = (problem.len(), problem.naive_bytes(), bound::max_load(&problem));
-        let bytes = |n: u64| format!("{} ({})", mib(n), grouped(n));
         let nodes = graph.nodes.len();
-        human.push_str(&format!(
-            "{name:<14} {nodes:>6} {tensors:>8} {:>28} {:>28}\n",
-            bytes(naive),
-            bytes(load)
-        ));
+        human.push_str(&format!("{name:<14} {nodes:>6} {tensors:>8} {:>38} {:>38}\n", mib(naive), mib(load)));
         rows.push(json!({
             "name": name,
             "nodes": nodes,

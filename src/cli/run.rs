@@ -9,6 +9,8 @@ use super::memory;
 use super::plan::{Choice, StrategyParser};
 use super::target::{Compiled, Target};
 use super::tensors::{Comparison, NamedFile, compare, expected, inputs, save};
+use crate::exec::Layout;
+use crate::graph::Graph;
 use crate::plan::{Alignment, Plan, Planner, Report};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -33,7 +35,10 @@ pub struct TargetArgs {
     /// auto, naive, greedy-by-size, greedy-by-breadth, greedy-in-order or strip-packing
     #[arg(long, default_value = "auto", value_parser = StrategyParser)]
     pub strategy: Choice,
-    /// Alignment of offsets in bytes (default: the device's)
+    /// shared, ping-pong or packed
+    #[arg(long, default_value = "shared", value_name = "NAME")]
+    pub layout: Layout,
+    /// Alignment of offsets in bytes (default: the device's, 4 when packed)
     #[arg(long, value_name = "BYTES", value_parser = super::input::alignment)]
     pub align: Option<Alignment>,
     /// Input from a .npy file, by name or position (repeatable)
@@ -89,22 +94,16 @@ pub struct Ready<'a> {
     pub compile_s: f64,
 }
 
-/// Loads, plans and compiles a model.
-pub fn prepare<'a>(
-    model: &str,
-    shapes: &ModelArgs,
-    args: &TargetArgs,
-    target: &'a Target,
-) -> Result<Ready<'a>, CliError> {
-    let graph = load_graph(model, shapes)?;
-    let program = target.program(graph, args.align)?;
+/// Plans and compiles a graph.
+pub fn prepare<'a>(graph: Graph, args: &TargetArgs, target: &'a Target) -> Result<Ready<'a>, CliError> {
+    let program = target.program(graph, args.layout, args.align)?;
     let inputs = inputs(&program, &args.input)?;
     let start = Instant::now();
-    let planner = target.limit(args.strategy.0.map_or_else(Planner::auto, Planner::new));
+    let planner = target.limit(args.strategy.0.map_or_else(Planner::auto, Planner::new), args.layout);
     let plan = planner.plan(&program.usage.problem)?;
     plan.validate(&program.usage.problem)?;
     let plan_s = start.elapsed().as_secs_f64();
-    let report = plan.report(&program.usage.problem).with_seconds(plan_s);
+    let report = plan.report(&program.usage.problem).with_seconds(plan_s).with_layout(args.layout.key());
     let start = Instant::now();
     let compiled = target.compile(program, &plan)?;
     let compile_s = start.elapsed().as_secs_f64();
@@ -185,8 +184,9 @@ impl Args {
 
 /// Runs the command; `with_audit` adds the audit's verdict (the main job).
 pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
+    let graph = load_graph(&args.model, &args.shapes)?;
     let target = Target::pick(args.target.cpu, args.target.adapter.as_deref())?;
-    let mut ready = prepare(&args.model, &args.shapes, &args.target, &target)?;
+    let mut ready = prepare(graph, &args.target, &target)?;
     let outcome = execute(args, &mut ready)?;
     // Sampled after the runs: that is when everything a run needs has been allocated.
     let held = ready.compiled.held();

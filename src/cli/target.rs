@@ -1,10 +1,12 @@
-//! Where a model runs: the best adapter, a named one, or the CPU executor; one interface for `run` and `audit`.
+//! Where a model runs: the best adapter, a named one, or the CPU executor; one interface for `run` and
+//! `audit`.
 
 use super::adapter::{self, Gpu};
 use super::error::CliError;
-use crate::device::{MemoryWitness, block_on};
+use crate::device::{DeviceLimits, MemoryWitness, block_on};
 use crate::exec::{
-    Audit, CpuHost, CpuNetwork, Host, MutationCounts, Network, Program, Resident, audit, mutate,
+    Audit, BindingCost, CpuHost, CpuNetwork, Host, Layout, MutationCounts, Network, Program, Resident, audit,
+    binding_cost, mutate,
 };
 use crate::graph::Graph;
 use crate::kernel::LowerLimits;
@@ -75,8 +77,8 @@ impl Target {
         }
     }
 
-    /// Alignment to plan with unless told otherwise, bytes.
-    pub fn alignment_bytes(&self) -> u64 {
+    /// Alignment of storage bindings, bytes.
+    fn alignment_bytes(&self) -> u64 {
         match self {
             Target::Gpu(gpu) => gpu.limits().storage_alignment_bytes,
             Target::Cpu { .. } => 256,
@@ -87,8 +89,13 @@ impl Target {
     ///
     /// # Errors
     /// The graph breaks a rule, has no kernel, or a tensor is over the device's limit.
-    pub fn program(&self, graph: Graph, align: Option<Alignment>) -> Result<Program, CliError> {
-        let alignment = align.map_or_else(|| Alignment::new(self.alignment_bytes()), Ok)?;
+    pub fn program(
+        &self,
+        graph: Graph,
+        layout: Layout,
+        align: Option<Alignment>,
+    ) -> Result<Program, CliError> {
+        let alignment = align.map_or_else(|| layout.alignment(self.alignment_bytes()), Ok)?;
         let limits = match self {
             Target::Gpu(gpu) => {
                 let limits = gpu.limits();
@@ -99,15 +106,16 @@ impl Target {
             }
             Target::Cpu { .. } => LowerLimits { max_binding_bytes: u64::MAX, max_workgroups: 65_535 },
         };
-        Ok(Program::new(graph, alignment, limits)?)
+        Ok(Program::new(graph, alignment, limits)?.with_layout(layout)?)
     }
 
     /// A planner with this target's limits.
-    pub fn limit(&self, planner: Planner) -> Planner {
+    pub fn limit(&self, planner: Planner, layout: Layout) -> Planner {
         match self {
             Target::Gpu(gpu) => {
-                let limits = gpu.limits();
-                planner.max_buffer_bytes(limits.max_buffer_bytes).max_binding_bytes(limits.max_binding_bytes)
+                let DeviceLimits { max_buffer_bytes, max_binding_bytes, .. } = gpu.limits();
+                let max_arena_bytes = layout.max_arena_bytes(max_buffer_bytes, max_binding_bytes);
+                planner.max_buffer_bytes(max_arena_bytes).max_binding_bytes(max_binding_bytes)
             }
             Target::Cpu { .. } => planner,
         }
@@ -198,6 +206,14 @@ impl Compiled<'_> {
                 Some(())
             }
             Compiled::Cpu { .. } => None,
+        }
+    }
+
+    /// What the dispatches of `plan` bind, and where they wait.
+    pub fn binding_cost(&self, plan: &Plan) -> BindingCost {
+        match self {
+            Compiled::Gpu { network, .. } => binding_cost(&network.resident().bound(plan)),
+            Compiled::Cpu { host, .. } => binding_cost(&host.bound(plan)),
         }
     }
 

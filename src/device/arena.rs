@@ -25,10 +25,11 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The view as an entry of a bind group. Its layout must be `Storage { read_only: false }`: a buffer that is
-    /// written in a dispatch is writable in all of that dispatch's bindings.
+    /// The view as an entry of a bind group. Its layout must be `Storage { read_only: false }`: a buffer
+    /// that is written in a dispatch is writable in all of that dispatch's bindings.
     ///
-    /// Bind each tensor once a dispatch and no two tensors that overlap (in-place needs one binding, not two).
+    /// Bind each tensor once a dispatch and no two tensors that overlap (in-place needs one binding, not
+    /// two).
     pub fn bind_entry(&self, binding: u32) -> BindGroupEntry<'a> {
         let size = NonZeroU64::new(self.bytes.end - self.bytes.start);
         let resource = BufferBinding { buffer: self.buffer, offset: self.bytes.start, size };
@@ -40,13 +41,13 @@ impl DeviceArena {
     /// Creates the arenas of a plan for `problem` on the device.
     ///
     /// # Errors
-    /// The plan is not valid for the problem, an arena or a tensor is over a limit, the device cannot bind at the plan's
-    /// offsets, or memory is out. Nothing stays allocated then.
+    /// The plan is not valid for the problem, an arena or a tensor is over a limit, the device cannot bind
+    /// at the plan's offsets, or memory is out. Nothing stays allocated then.
     pub async fn new(device: &Device, problem: &Problem, plan: &Plan) -> Result<Self, DeviceError> {
         plan.validate(problem)?;
         let limits = DeviceLimits::new(&device.limits());
         let device_bytes = limits.storage_alignment_bytes;
-        let unaligned = |id: &TensorId| plan.offset_bytes(*id) % device_bytes != 0;
+        let unaligned = |id: &TensorId| !plan.offset_bytes(*id).is_multiple_of(device_bytes);
         if let Some(tensor) = problem.ids().find(unaligned) {
             return Err(DeviceError::Alignment {
                 tensor: problem.tensors()[tensor.index()].label().to_owned(),
@@ -57,7 +58,8 @@ impl DeviceArena {
         Self::unchecked(device, problem, plan).await
     }
 
-    /// Without asking the judge, for planted faults, and at any offset, for bindings that carry the rest in a base.
+    /// Without asking the judge, for planted faults, and at any offset, for bindings that carry the rest in
+    /// a base.
     pub(crate) async fn unchecked(
         device: &Device,
         problem: &Problem,

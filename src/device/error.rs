@@ -20,9 +20,7 @@ pub enum DeviceError {
     #[error("the plan is not valid: {0}")]
     Plan(#[from] crate::plan::Violation),
     /// A plan whose offsets the device cannot bind.
-    #[error(
-        "'{tensor}' lies at byte {offset_bytes}, the device binds storage at multiples of {device_bytes} bytes"
-    )]
+    #[error("'{tensor}' lies at byte {offset_bytes}, the device binds at multiples of {device_bytes} bytes")]
     Alignment {
         /// The tensor.
         tensor: String,

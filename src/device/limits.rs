@@ -23,7 +23,8 @@ pub struct DeviceLimits {
 }
 
 impl DeviceLimits {
-    /// The limits that matter out of wgpu's. A limit such as 2^31 - 1 is no multiple of 4 and is rounded down.
+    /// The limits that matter out of wgpu's. A limit such as 2^31 - 1 is no multiple of 4 and is rounded
+    /// down.
     pub fn new(limits: &Limits) -> Self {
         let round = |bytes: u64| bytes / 256 * 256;
         DeviceLimits {
@@ -50,8 +51,9 @@ impl DeviceLimits {
     }
 }
 
-/// How to open a device whose reserved memory stays close to what arenas use: the adapter's own limits (a device
-/// opened with wgpu's defaults binds 128 MiB at most whatever the adapter offers), and small allocator blocks.
+/// How to open a device whose reserved memory stays close to what arenas use: the adapter's own limits (a
+/// device opened with wgpu's defaults binds 128 MiB at most whatever the adapter offers), and small
+/// allocator blocks.
 pub fn descriptor(adapter: &Adapter) -> DeviceDescriptor<'static> {
     DeviceDescriptor {
         label: Some("sublet"),

@@ -10,8 +10,8 @@ use wgpu::{
 };
 use wgpu::{PollType, Queue};
 
-/// Runs a future of this crate to its end on a native device, polling the device instead of spinning. For the edge of
-/// a program (a binary, a test); the library itself never blocks.
+/// Runs a future of this crate to its end on a native device, polling the device instead of spinning. For
+/// the edge of a program (a binary, a test); the library itself never blocks.
 pub fn block_on<T>(device: &Device, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -25,8 +25,8 @@ pub fn block_on<T>(device: &Device, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Writes host data to buffers in chunks with a submission after each, so that wgpu's staging copies never add up to
-/// the data's own size.
+/// Writes host data to buffers in chunks with a submission after each, so that wgpu's staging copies never
+/// add up to the data's own size.
 #[derive(Debug)]
 pub struct Uploader<'a> {
     device: &'a Device,
@@ -98,8 +98,8 @@ pub struct Readback {
 }
 
 impl Readback {
-    /// A staging buffer that holds `bytes` at a time (less, where the device's largest buffer is smaller); larger
-    /// reads take several rounds.
+    /// A staging buffer that holds `bytes` at a time (less, where the device's largest buffer is smaller);
+    /// larger reads take several rounds.
     ///
     /// # Errors
     /// The device refuses the buffer or is out of memory.
@@ -122,8 +122,8 @@ impl Readback {
         self.staging.size()
     }
 
-    /// Submits `encoder` (work recorded before the read, or none) and reads `ranges` of buffers, one after the other.
-    /// Offsets and sizes are multiples of 4.
+    /// Submits `encoder` (work recorded before the read, or none) and reads `ranges` of buffers, one after
+    /// the other. Offsets and sizes are multiples of 4.
     ///
     /// # Errors
     /// wgpu refuses the copy, or the device is lost.

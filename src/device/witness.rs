@@ -25,19 +25,21 @@ impl MemoryWitness {
         }
     }
 
-    /// The difference to a baseline taken before (a fresh device already holds half a megabyte of its own).
+    /// What came on top of a baseline taken before. A fresh device already uses half a megabyte of its own,
+    /// in blocks of several; what it uses is taken off everywhere, since arenas may well lie in the rest of
+    /// those blocks.
     pub fn since(self, baseline: Self) -> Self {
         let minus = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
         MemoryWitness {
             used_bytes: minus(self.used_bytes, baseline.used_bytes),
-            reserved_bytes: minus(self.reserved_bytes, baseline.reserved_bytes),
+            reserved_bytes: minus(self.reserved_bytes, baseline.used_bytes),
             buffer_bytes: minus(self.buffer_bytes, baseline.buffer_bytes),
         }
     }
 }
 
-/// Largest resident set of this process so far, where the system tells (Linux). On a software driver this is a true
-/// second opinion, since device memory is host memory there.
+/// Largest resident set of this process so far, where the system tells (Linux). On a software driver this
+/// is a true second opinion, since device memory is host memory there.
 pub fn resident_peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;

@@ -1,9 +1,11 @@
-//! From a program and a plan to what each dispatch binds: pure arithmetic, checked against WebGPU's rules before any
-//! device is involved.
+//! From a program and a plan to what each dispatch binds: pure arithmetic, checked against WebGPU's rules
+//! before any device is involved.
 
-use super::{ExecError, Place, Program, WeightMap};
+use super::{ExecError, Layout, Place, Program, WeightMap};
 use crate::kernel::{Dispatch, KernelId, Operand};
-use crate::legal::{Access, BindingLimits, BoundRange, Partition, Violation, Window, check, windows};
+use crate::legal::{
+    Access, BindingLimits, BoundRange, Partition, Violation, Wanted, Window, WindowLimits, check, windows,
+};
 use crate::plan::Plan;
 use std::ops::Range;
 
@@ -20,14 +22,6 @@ pub enum BufferKey {
     Weights(usize),
     /// Four zeros, bound where an optional input is absent.
     Zeros,
-}
-
-impl BufferKey {
-    /// Whether some dispatch of a program may write it. Such a buffer is bound writable everywhere, since it may not be
-    /// read-only and writable in one dispatch.
-    pub fn writable(self) -> bool {
-        matches!(self, BufferKey::Arena(_) | BufferKey::Output(_))
-    }
 }
 
 /// A dispatch with its bindings resolved.
@@ -54,13 +48,14 @@ pub struct Bound {
 }
 
 /// Resolves every dispatch of a program under a plan. Ask [`lawful`] before handing the result to a device.
-pub fn bind(program: &Program, plan: &Plan, weights: &WeightMap, alignment_bytes: u64) -> Vec<Bound> {
+pub fn bind(program: &Program, plan: &Plan, weights: &WeightMap, limits: &BindingLimits) -> Vec<Bound> {
     let steps = program.steps.iter().enumerate();
     let all = steps.flat_map(|(step, dispatches)| dispatches.iter().map(move |dispatch| (step, dispatch)));
-    all.map(|(step, dispatch)| bind_one(program, plan, weights, alignment_bytes, step, dispatch)).collect()
+    all.map(|(step, dispatch)| bind_one(program, plan, weights, limits, step, dispatch)).collect()
 }
 
-/// Refuses the first dispatch that breaks a rule which no merging can mend (say, more bindings than there are slots).
+/// Refuses the first dispatch that breaks a rule which no merging can mend (say, more bindings than there
+/// are slots).
 ///
 /// # Errors
 /// Names the dispatch, the rule, the tensors and their ranges.
@@ -75,7 +70,7 @@ fn bind_one(
     program: &Program,
     plan: &Plan,
     weights: &WeightMap,
-    alignment: u64,
+    limits: &BindingLimits,
     step: usize,
     dispatch: &Dispatch,
 ) -> Bound {
@@ -86,9 +81,23 @@ fn bind_one(
     keys.sort_unstable();
     keys.dedup();
     let number = |key: &BufferKey| keys.binary_search(key).unwrap_or(keys.len());
-    let wanted: Vec<_> =
-        places.iter().map(|(key, range)| (number(key), range.clone(), key.writable())).collect();
-    let (partition, windows) = windows(&wanted, alignment);
+    // A buffer may not be read-only and writable in one dispatch: what shares the output's buffer is writable too.
+    let output = places.last().map(|(key, _)| *key);
+    let want = |(key, bytes): &(BufferKey, Range<u64>)| Wanted {
+        buffer: number(key),
+        bytes: bytes.clone(),
+        window: window(program, plan, *key, bytes),
+        writable: Some(*key) == output,
+    };
+    let wanted: Vec<_> = places.iter().map(want).collect();
+    let (partition, windows) = windows(
+        &wanted,
+        &WindowLimits {
+            alignment_bytes: limits.storage_alignment_bytes,
+            max_window_bytes: limits.max_storage_binding_bytes,
+            max_windows: limits.max_storage_bindings,
+        },
+    );
     let mut params = dispatch.params.clone();
     for (word, window) in params.iter_mut().zip(&windows) {
         *word = window.base_len;
@@ -108,6 +117,16 @@ fn bind_one(
         tensors: operands.map(name).collect(),
         buffer_bytes: places.iter().map(|(key, _)| buffer_bytes(program, plan, weights, *key)).collect(),
         buffers: places.into_iter().map(|(key, _)| key).collect(),
+    }
+}
+
+/// What is bound at least for bytes of a buffer: the bytes, or in the packed layout the whole arena.
+fn window(program: &Program, plan: &Plan, key: BufferKey, bytes: &Range<u64>) -> Range<u64> {
+    match key {
+        BufferKey::Arena(arena) if program.layout == Layout::Packed => {
+            0..plan.arenas()[arena].next_multiple_of(4)
+        }
+        _ => bytes.clone(),
     }
 }
 

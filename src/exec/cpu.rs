@@ -1,5 +1,5 @@
-//! The CPU executor: the same plan over host byte arenas, with the twins. Fallback where no adapter exists, and the
-//! oracle everywhere.
+//! The CPU executor: the same plan over host byte arenas, with the twins. Fallback where no adapter exists,
+//! and the oracle everywhere.
 
 use super::machine::{Host, Machine};
 use super::twin::run_twin;
@@ -172,7 +172,7 @@ impl Host for CpuHost {
 
     fn bound(&self, plan: &Plan) -> Vec<Bound> {
         let weights = WeightMap::new(&self.0, Self::LIMITS.storage_alignment_bytes, u64::MAX);
-        bind(&self.0, plan, &weights, Self::LIMITS.storage_alignment_bytes)
+        bind(&self.0, plan, &weights, &Self::LIMITS)
     }
 
     fn no_reuse(&self) -> Result<Plan, ExecError> {

@@ -26,7 +26,8 @@ pub enum ExecError {
     Device(#[from] crate::device::DeviceError),
     /// A tensor is larger than one binding may be; nothing has been allocated.
     #[error(
-        "tensor '{tensor}' ({op} '{node}') needs {needed_bytes} bytes, one binding holds at most {available_bytes} (max_storage_buffer_binding_size)"
+        "tensor '{tensor}' ({op} '{node}') needs {needed_bytes} bytes, one binding \
+         holds at most {available_bytes} (max_storage_buffer_binding_size)"
     )]
     TensorOverLimit {
         /// The tensor.

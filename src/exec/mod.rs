@@ -1,10 +1,12 @@
-//! Floor 3: runs a graph over a plan, on a wgpu device (feature `gpu`) or on the CPU, and proves that sharing bytes
-//! changed no bit.
+//! Floor 3: runs a graph over a plan, on a wgpu device (feature `gpu`) or on the CPU, and proves that
+//! sharing bytes changed no bit.
 
 mod audit;
 mod bind;
+mod cost;
 mod cpu;
 mod error;
+mod layout;
 mod machine;
 #[cfg(feature = "gpu")]
 mod network;
@@ -16,8 +18,10 @@ mod weights;
 
 pub use audit::{Audit, FirstBad, MutationCounts, audit, mutate, watch};
 pub use bind::{Bound, BufferKey, bind, lawful};
+pub use cost::{BindingCost, binding_cost};
 pub use cpu::{CpuHost, CpuNetwork};
 pub use error::ExecError;
+pub use layout::Layout;
 pub use machine::{Host, Machine};
 #[cfg(feature = "gpu")]
 pub use network::Network;

@@ -60,7 +60,8 @@ impl Network {
         Self::new(Arc::new(resident), &plan).await
     }
 
-    /// A network under a given plan; weights and pipelines are shared with other networks of the same [`Resident`].
+    /// A network under a given plan; weights and pipelines are shared with other networks of the same
+    /// [`Resident`].
     ///
     /// # Errors
     /// The plan is not valid for the program, a dispatch is unlawful, or the device refuses.

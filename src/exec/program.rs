@@ -1,6 +1,6 @@
 //! A graph lowered to dispatches with its planning problem: all that is known before a plan and a device.
 
-use super::ExecError;
+use super::{ExecError, Layout};
 use crate::graph::{Graph, Usage, ValueId, usage};
 use crate::kernel::{Dispatch, LowerLimits, Operand, lower};
 use crate::plan::{Alignment, Plan};
@@ -14,6 +14,8 @@ pub struct Program {
     pub usage: Usage,
     /// Dispatches of each step, in order.
     pub steps: Vec<Vec<Dispatch>>,
+    /// How its tensors are to be spread over buffers and bound.
+    pub layout: Layout,
 }
 
 /// Where a value lies at run time.
@@ -40,14 +42,26 @@ impl Program {
     /// Lowers every node and reads off the usage intervals.
     ///
     /// # Errors
-    /// The graph breaks a rule, a node has no kernel, or a tensor is over the binding limit. Nothing is allocated.
+    /// The graph breaks a rule, a node has no kernel, or a tensor is over the binding limit. Nothing is
+    /// allocated.
     pub fn new(graph: Graph, alignment: Alignment, limits: LowerLimits) -> Result<Self, ExecError> {
         graph.check()?;
         refuse_over_limit(&graph, limits.max_binding_bytes)?;
         let usage = usage(&graph, alignment)?;
         let steps = graph.nodes.iter().map(|node| lower(&graph, node, limits));
         let steps = steps.collect::<Result<Vec<_>, _>>()?;
-        Ok(Program { graph, usage, steps })
+        Ok(Program { graph, usage, steps, layout: Layout::Shared })
+    }
+
+    /// The same program in another layout. For [`Layout::PingPong`] no tensor that a step writes may share an arena
+    /// with one that it reads. The alignment of the problem stays: see [`Layout::alignment`].
+    ///
+    /// # Errors
+    /// The planner refuses a separation.
+    pub fn with_layout(mut self, layout: Layout) -> Result<Self, ExecError> {
+        self.layout = layout;
+        layout.constrain(&self.graph, &mut self.usage)?;
+        Ok(self)
     }
 
     /// Where `value` lies under a plan of this program's problem.
@@ -76,7 +90,10 @@ impl Program {
 
     /// Constant operands that some dispatch binds, in order of first use.
     pub fn constant_operands(&self) -> impl Iterator<Item = Operand> + '_ {
-        let constant = |operand: &Operand| matches!(operand, Operand::Value { value, .. } if self.graph.get(*value).constant.is_some());
+        let constant = |operand: &Operand| match operand {
+            Operand::Value { value, .. } => self.graph.get(*value).constant.is_some(),
+            Operand::Absent => false,
+        };
         self.steps.iter().flatten().flat_map(|d| d.inputs.iter().copied()).filter(constant)
     }
 

@@ -58,6 +58,12 @@ impl Resident {
         self.weights.iter().map(Buffer::size).sum()
     }
 
+    /// Largest arena of this program's layout on this device, bytes.
+    pub fn max_arena_bytes(&self) -> u64 {
+        let DeviceLimits { max_buffer_bytes, max_binding_bytes, .. } = self.limits;
+        self.program.layout.max_arena_bytes(max_buffer_bytes, max_binding_bytes)
+    }
+
     /// The limits planning must respect.
     pub fn limits(&self) -> &DeviceLimits {
         &self.limits
@@ -149,12 +155,12 @@ impl Host for SharedResident {
     }
 
     fn bound(&self, plan: &Plan) -> Vec<Bound> {
-        bind(&self.program, plan, &self.map, self.limits.storage_alignment_bytes)
+        bind(&self.program, plan, &self.map, &self.limits.binding_limits())
     }
 
     fn no_reuse(&self) -> Result<Plan, ExecError> {
         let planner = Planner::new(Strategy::Naive)
-            .max_buffer_bytes(self.limits.max_buffer_bytes)
+            .max_buffer_bytes(self.max_arena_bytes())
             .max_binding_bytes(self.limits.max_binding_bytes);
         Ok(planner.plan(&self.program.usage.problem)?)
     }

@@ -7,8 +7,8 @@ use crate::kernel::{Dispatch, Operand};
 /// Bound where an optional input is absent.
 const ZEROS: [f32; 4] = [0.0; 4];
 
-/// Runs one dispatch by its twin. `fetch` shows an input's elements; `scratch` enters with the former contents of the
-/// output range and leaves with the new ones.
+/// Runs one dispatch by its twin. `fetch` shows an input's elements; `scratch` enters with the former
+/// contents of the output range and leaves with the new ones.
 pub(super) fn run_twin<'a>(dispatch: &Dispatch, fetch: impl Fn(ValueId) -> &'a [f32], scratch: &mut [f32]) {
     let show = |operand: &Operand| match *operand {
         Operand::Value { value, start_len, len } => &fetch(value)[start_len..start_len + len],
@@ -76,7 +76,8 @@ pub(super) fn compare_twins(program: &Program, values: &[Vec<f32>]) -> Result<Tw
     Ok(report)
 }
 
-/// Absolute difference; infinite where only one side is NaN or infinite, 0 where both are the same non-finite value.
+/// Absolute difference; infinite where only one side is NaN or infinite, 0 where both are the same
+/// non-finite value.
 fn difference(want: f32, got: f32) -> f64 {
     if want == got || (want.is_nan() && got.is_nan()) {
         return 0.0;

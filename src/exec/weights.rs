@@ -20,8 +20,8 @@ pub struct Piece {
     pub offset_bytes: u64,
 }
 
-/// Places of all constants that a program binds. A constant over the binding limit lies there in pieces, which may
-/// be in different buffers; each constant lies there once.
+/// Places of all constants that a program binds. A constant over the binding limit lies there in pieces,
+/// which may be in different buffers; each constant lies there once.
 #[derive(Debug, Clone, Default)]
 pub struct WeightMap {
     /// Bytes of each weights buffer.
@@ -32,8 +32,8 @@ pub struct WeightMap {
 }
 
 impl WeightMap {
-    /// Packs the pieces in order of first use, each aligned, into as few buffers of at most `max_buffer_bytes` as
-    /// that order needs.
+    /// Packs the pieces in order of first use, each aligned, into as few buffers of at most
+    /// `max_buffer_bytes` as that order needs.
     pub fn new(program: &Program, alignment_bytes: u64, max_buffer_bytes: u64) -> Self {
         let mut map = WeightMap::default();
         for operand in program.constant_operands() {

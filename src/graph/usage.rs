@@ -26,8 +26,8 @@ impl Usage {
     }
 }
 
-/// Reads the usage intervals off the schedule: from the node that writes a value to the last that reads it, both
-/// included. A value nobody reads lives in the step that writes it.
+/// Reads the usage intervals off the schedule: from the node that writes a value to the last that reads it,
+/// both included. A value nobody reads lives in the step that writes it.
 ///
 /// # Errors
 /// A size overflows, naming the tensor.

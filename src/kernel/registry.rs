@@ -2,8 +2,9 @@
 
 use super::cpu;
 
-/// Computes a dispatch on the CPU: parameter block, one slice an input (exactly the operand's range; four zeros where
-/// absent), and the output's range. `output` holds the range's former contents on entry, as the device's binding does.
+/// Computes a dispatch on the CPU: parameter block, one slice an input (exactly the operand's range; four
+/// zeros where absent), and the output's range. `output` holds the range's former contents on entry, as the
+/// device's binding does.
 pub type Twin = fn(params: &[u32], inputs: &[&[f32]], output: &mut [f32]);
 
 /// How far the device may differ from the twin: `|difference| <= absolute + relative * max |expected|`.
@@ -115,7 +116,8 @@ impl KernelId {
     }
 }
 
-/// Sums of products: the twin adds in the shader's order, so only the rounding of fused multiply-adds differs.
+/// Sums of products: the twin adds in the shader's order, so only the rounding of fused multiply-adds
+/// differs.
 const SUM_OF_PRODUCTS: Tolerance = Tolerance { relative: 2e-5, absolute: 1e-6 };
 
 static CONV2D: Kernel = Kernel {

@@ -38,6 +38,44 @@ pub enum MergeError {
         /// The binding that would stay.
         b: u32,
     },
+    /// Two operands overlap without being the same bytes, and the kernel cannot start inside a binding.
+    #[error(
+        "kernel '{kernel}': '{a}' {a_bytes:?} and '{b}' {b_bytes:?} overlap and must share one binding, but the kernel \
+         indexes from the binding's start; add a base offset to its indices, or plan the two apart"
+    )]
+    NeedsBase {
+        /// The kernel.
+        kernel: String,
+        /// One operand.
+        a: String,
+        /// Its bytes.
+        a_bytes: std::ops::Range<u64>,
+        /// The other.
+        b: String,
+        /// Its bytes.
+        b_bytes: std::ops::Range<u64>,
+    },
+    /// An operand starts where the device cannot bind, and the kernel cannot start inside a binding.
+    #[error(
+        "kernel '{kernel}': '{tensor}' starts at byte {offset_bytes}, the device binds at multiples of \
+         {alignment_bytes}; add a base offset to the kernel's indices, or plan with that alignment"
+    )]
+    Unaligned {
+        /// The kernel.
+        kernel: String,
+        /// The operand.
+        tensor: String,
+        /// Its first byte.
+        offset_bytes: u64,
+        /// What the device asks for.
+        alignment_bytes: u64,
+    },
+    /// naga cannot print the module.
+    #[error("the merged kernel cannot be written as WGSL: {what}")]
+    Print {
+        /// naga's words.
+        what: String,
+    },
 }
 
 /// Parses `wgsl` and applies `partition` to its storage bindings, taken in the order of their binding
@@ -47,8 +85,28 @@ pub enum MergeError {
 /// # Errors
 /// The text does not parse, declares another number of storage bindings, or merged bindings differ in type.
 pub fn merge(kernel: &str, wgsl: &str, partition: &Partition) -> Result<Module, MergeError> {
-    let mut module = naga::front::wgsl::parse_str(wgsl)
-        .map_err(|e| MergeError::Parse { kernel: kernel.to_owned(), what: e.emit_to_string(wgsl) })?;
+    apply(kernel, parse(kernel, wgsl)?, partition)
+}
+
+/// Reads WGSL.
+pub(super) fn parse(kernel: &str, wgsl: &str) -> Result<Module, MergeError> {
+    naga::front::wgsl::parse_str(wgsl)
+        .map_err(|e| MergeError::Parse { kernel: kernel.to_owned(), what: e.emit_to_string(wgsl) })
+}
+
+/// Prints WGSL that any implementation of WebGPU takes.
+pub(super) fn print(module: &Module) -> Result<String, MergeError> {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let refused = |what: String| MergeError::Print { what };
+    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
+        .validate(module)
+        .map_err(|e| refused(e.emit_to_string("")))?;
+    naga::back::wgsl::write_string(module, &info, naga::back::wgsl::WriterFlags::empty())
+        .map_err(|e| refused(e.to_string()))
+}
+
+/// Storage bindings of group 0, by binding number.
+pub(super) fn storage_bindings(module: &Module) -> Vec<(u32, Handle<naga::GlobalVariable>)> {
     let mut storage: Vec<(u32, Handle<naga::GlobalVariable>)> = module
         .global_variables
         .iter()
@@ -56,6 +114,12 @@ pub fn merge(kernel: &str, wgsl: &str, partition: &Partition) -> Result<Module, 
         .filter_map(|(handle, v)| v.binding.as_ref().map(|b| (b.binding, handle)))
         .collect();
     storage.sort_unstable_by_key(|(binding, _)| *binding);
+    storage
+}
+
+/// Applies a partition to a module's storage bindings.
+pub(super) fn apply(kernel: &str, mut module: Module, partition: &Partition) -> Result<Module, MergeError> {
+    let storage = storage_bindings(&module);
     if storage.len() != partition.survivor.len() {
         let (found, wanted) = (storage.len(), partition.survivor.len());
         return Err(MergeError::Count { kernel: kernel.to_owned(), found, wanted });

@@ -7,10 +7,14 @@
 
 mod check;
 #[cfg(feature = "legal")]
+mod kernel;
+#[cfg(feature = "legal")]
 mod merge;
 mod window;
 
 pub use check::{Access, BindingLimits, BoundRange, CopyEnd, Rule, Violation, check, check_copy};
 #[cfg(feature = "legal")]
+pub use kernel::{LawfulKernel, Operand, PlainKernel};
+#[cfg(feature = "legal")]
 pub use merge::{MergeError, merge};
-pub use window::{Partition, Window, windows};
+pub use window::{Partition, Wanted, Window, WindowLimits, windows};

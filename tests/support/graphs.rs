@@ -32,8 +32,8 @@ impl Builder {
     }
 }
 
-/// `x -> relu -> t; t + t -> d; d * t -> m; concat(m, d) -> c; c + 1 -> out`: the same tensor bound twice, a concat
-/// and enough life to reuse bytes.
+/// `x -> relu -> t; t + t -> d; d * t -> m; concat(m, d) -> c; c + 1 -> out`: the same tensor bound twice,
+/// a concat and enough life to reuse bytes.
 pub fn same_tensor_twice(len: usize) -> Graph {
     let mut b = Builder::new("same_tensor_twice");
     let x = b.input("x", &[1, len]);

@@ -83,8 +83,8 @@ impl Gpu {
         self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
     }
 
-    /// Runs the dispatches `times` times and returns the output value and the shortest run. With a prefix, values
-    /// stand behind that many NaNs in buffers bound whole, found through their base offsets alone.
+    /// Runs the dispatches `times` times and returns the output value and the shortest run. With a prefix,
+    /// values stand behind that many NaNs in buffers bound whole, found through their base offsets alone.
     pub fn run(
         &mut self,
         case: &Case,

@@ -2,6 +2,10 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub mod cases;
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "legal")]
+pub mod collisions;
 pub mod forward;
 #[cfg(feature = "gpu")]
 pub mod gpu;
@@ -25,4 +29,12 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> T {
             return value;
         }
     }
+}
+
+/// A fresh folder for what a test writes.
+pub fn scratch(name: &str) -> std::path::PathBuf {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).expect("the target folder is writable");
+    dir
 }

@@ -102,8 +102,8 @@ impl Case {
     }
 }
 
-/// The output after every dispatch on the twins, and the kernels in order. Checks on the way that base offsets mean
-/// the same as bound ranges.
+/// The output after every dispatch on the twins, and the kernels in order. Checks on the way that base
+/// offsets mean the same as bound ranges.
 pub fn run_twins(case: &Case, limits: LowerLimits) -> (Vec<f32>, Vec<KernelId>) {
     let dispatches = case.dispatches(limits);
     let mut output = case.initial(case.graph.nodes[0].outputs[0]);
@@ -126,7 +126,8 @@ pub fn run_twin(case: &Case, dispatch: &Dispatch, output: &mut [f32]) {
     (dispatch.kernel.kernel().twin)(&dispatch.params, &slices, &mut output[start_len..start_len + len]);
 }
 
-/// The same with base offsets in place of bound ranges: values stand behind a prefix, the output behind 5 elements.
+/// The same with base offsets in place of bound ranges: values stand behind a prefix, the output behind 5
+/// elements.
 fn run_twin_shifted(case: &Case, dispatch: &Dispatch, output: &mut [f32]) {
     let mut params = dispatch.params.clone();
     let mut data = Vec::new();

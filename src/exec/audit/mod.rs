@@ -1,8 +1,9 @@
 //! The proof of reuse: a planned run against one in which no two tensors share a byte.
 //!
-//! 1. every tensor at the step that writes it, and every graph output, bit for bit against the run without reuse;
-//! 2. two finite poisons (kernels and drivers swallow NaN): the arenas are filled before the run and each tensor's
-//!    bytes again after its last use, and no output may change;
+//! 1. every tensor at the step that writes it, and every graph output, bit for bit against the run without
+//!    reuse;
+//! 2. two finite poisons (kernels and drivers swallow NaN): the arenas are filled before the run and each
+//!    tensor's bytes again after its last use, and no output may change;
 //! 3. every word of the arenas outside the step's outputs is a guard word, compared after each step;
 //! 4. the device against the CPU twins, within each kernel's tolerance;
 //! 5. no dispatch may break a binding rule, those included that native wgpu does not check.
@@ -60,7 +61,8 @@ impl Audit {
     }
 }
 
-/// Runs a plan, whether or not the judge likes it, and says where the first byte went wrong; `None` where none did.
+/// Runs a plan, whether or not the judge likes it, and says where the first byte went wrong; `None` where
+/// none did.
 ///
 /// # Errors
 /// The device refuses a run.
@@ -76,8 +78,8 @@ pub async fn watch<H: Host>(
     Ok(watched.first_bad)
 }
 
-/// Audits a plan of `host`'s program on these inputs. Holds every tensor of the network on the host meanwhile (the
-/// naive total).
+/// Audits a plan of `host`'s program on these inputs. Holds every tensor of the network on the host
+/// meanwhile (the naive total).
 ///
 /// # Errors
 /// The judge refuses the plan, or the device refuses a run. A failed check is not an error but in the result.

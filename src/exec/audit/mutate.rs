@@ -1,4 +1,5 @@
-//! Deliberate faults: one offset at a time is shifted into a live neighbour, and judge and device must both notice.
+//! Deliberate faults: one offset at a time is shifted into a live neighbour, and judge and device must both
+//! notice.
 
 use super::POISONS;
 use super::reference::Reference;
@@ -20,10 +21,13 @@ pub struct MutationCounts {
     pub read_later: usize,
     /// Of those, noticed by the watched run.
     pub run_caught: usize,
+    /// All faults that the watched run noticed, those included whose bytes only the overwriting step itself
+    /// reads.
+    pub run_noticed: usize,
 }
 
-/// Plants up to `count` different faults in a valid plan, each an offset shifted into a tensor that is live at the same
-/// time.
+/// Plants up to `count` different faults in a valid plan, each an offset shifted into a tensor that is live
+/// at the same time.
 ///
 /// # Errors
 /// The device refuses a run.
@@ -48,6 +52,7 @@ pub async fn mutate<H: Host>(
         counts.tried += 1;
         counts.judge_caught += usize::from(judged);
         counts.read_later += usize::from(read_later);
+        counts.run_noticed += usize::from(seen);
         counts.run_caught += usize::from(read_later && seen);
         counts.caught += usize::from(judged && (seen || !read_later));
     }
@@ -82,7 +87,8 @@ fn neighbours(problem: &Problem, plan: &Plan, tensor: TensorId) -> Vec<TensorId>
     problem.ids().filter(meets).collect()
 }
 
-/// Different (tensor, wrong offset) pairs, spread over tensors first, then neighbours, then places in the neighbour.
+/// Different (tensor, wrong offset) pairs, spread over tensors first, then neighbours, then places in the
+/// neighbour.
 fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> {
     let alignment = problem.alignment().bytes().max(4);
     let mut per_tensor: Vec<(TensorId, Vec<u64>)> = Vec::new();
@@ -92,7 +98,8 @@ fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> 
         for place in 0..16 {
             for other in neighbours(problem, plan, tensor) {
                 let there = bytes(problem, plan, other);
-                // From the neighbour's first byte upwards, and down from where the tensor's end still touches it.
+                // From the neighbour's first byte upwards, and down from where the tensor's end still
+                // touches it.
                 let up = there.start + place * alignment;
                 let down = (there.end.saturating_sub(size(problem, tensor)) / alignment)
                     .saturating_sub(place)

@@ -55,7 +55,8 @@ impl Lives {
         Lives { all: problem.ids().filter_map(life).collect(), arenas }
     }
 
-    /// What may be overwritten after a step: the bytes of tensors that end there, less those of tensors still live.
+    /// What may be overwritten after a step: the bytes of tensors that end there, less those of tensors
+    /// still live.
     fn dead_after(&self, step: usize) -> Vec<(usize, Range<u64>)> {
         let mut free = Vec::new();
         for ended in self.all.iter().filter(|l| l.last == step) {
@@ -209,7 +210,8 @@ fn broken_guard(
 ) -> Option<BadWord> {
     let mut found = None;
     for arena in 0..now.len() {
-        let mut guards = vec![0..now[arena].len() as u64 * 4];
+        let whole = 0..now[arena].len() as u64 * 4;
+        let mut guards = Vec::from([whole]);
         for written in lives.all.iter().filter(|l| l.arena == arena && l.first == step) {
             guards = guards.into_iter().flat_map(|r| without(r, &written.bytes)).collect();
         }
@@ -248,8 +250,8 @@ fn wrong_tensor(
     .next()
 }
 
-/// The tensor that most likely did it: one written in this step over the bad word, else one live there, else the one
-/// that ends nearest below or starts nearest above.
+/// The tensor that most likely did it: one written in this step over the bad word, else one live there,
+/// else the one that ends nearest below or starts nearest above.
 fn neighbour(lives: &Lives, step: usize, arena: usize, word: usize, but: Option<ValueId>) -> Option<ValueId> {
     let others = || lives.all.iter().filter(move |l| l.arena == arena && Some(l.value) != but);
     let covering = || others().filter(|l| words(&l.bytes).contains(&word));

@@ -1,7 +1,8 @@
 //! Walks the rows of a strided iteration space.
 
-/// Calls `visit` with the offsets at the start of every row (a run over the last dimension), in row-major order.
-/// `strides[k]` are the strides of operand k, `starts[k]` its first offset; offsets are modulo 2^32. Rank is 1 or more.
+/// Calls `visit` with the offsets at the start of every row (a run over the last dimension), in row-major
+/// order. `strides[k]` are the strides of operand k, `starts[k]` its first offset; offsets are modulo 2^32.
+/// Rank is 1 or more.
 pub(super) fn for_each_row<const K: usize>(
     dims: &[u32],
     strides: [&[u32]; K],

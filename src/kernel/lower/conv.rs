@@ -131,7 +131,7 @@ impl Conv {
             && bias_len.is_none_or(|len| len == out_channels);
         if !fits {
             return Err(cx.unsupported(format!(
-                "input {x:?}, weight {w:?}, bias {bias_len:?}, output {y:?}, kernel {:?}, {groups} groups: no fit",
+                "input {x:?}, weight {w:?}, bias {bias_len:?}, output {y:?}, kernel {:?}, {groups} groups",
                 window.kernel
             )));
         }

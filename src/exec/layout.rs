@@ -1,0 +1,90 @@
+//! The three lawful ways to lay tensors out in arenas.
+
+use crate::graph::{Graph, Usage, ValueId};
+use crate::plan::{Alignment, PlanError};
+
+/// How tensors are spread over buffers and bound. All three run through the same executor and the same audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Layout {
+    /// All tensors in one arena (or as few as the limits ask for), each bound exactly. What a dispatch reads from the
+    /// arena that it writes is bound writable; bindings that would collide are merged.
+    #[default]
+    Shared,
+    /// No dispatch writes into an arena that it reads from: inputs stay read-only, and plain copies between a
+    /// dispatch's tensors are lawful. Costs peak.
+    PingPong,
+    /// Each arena is bound once, whole; tensors start at their base offsets and are packed as closely as their element
+    /// type allows. The number of bindings is no longer a limit, and padding disappears.
+    Packed,
+}
+
+impl Layout {
+    /// Every layout, in the order of reports.
+    pub const ALL: &'static [Layout] = &[Layout::Shared, Layout::PingPong, Layout::Packed];
+
+    /// Its name on the command line and in JSON.
+    pub fn key(self) -> &'static str {
+        match self {
+            Layout::Shared => "shared",
+            Layout::PingPong => "ping-pong",
+            Layout::Packed => "packed",
+        }
+    }
+
+    /// Alignment of tensors on a device that binds storage at multiples of `device_bytes`.
+    ///
+    /// # Errors
+    /// `device_bytes` is no power of two.
+    pub fn alignment(self, device_bytes: u64) -> Result<Alignment, PlanError> {
+        match self {
+            Layout::Shared | Layout::PingPong => Alignment::new(device_bytes),
+            // Kernels read 4-byte elements through a base offset.
+            Layout::Packed => Alignment::new(4),
+        }
+    }
+
+    /// Adds what the layout demands of a graph's problem: in [`Layout::PingPong`] no tensor that a step writes shares an
+    /// arena with one that it reads.
+    ///
+    /// # Errors
+    /// The planner refuses a separation.
+    pub fn constrain(self, graph: &Graph, usage: &mut Usage) -> Result<(), PlanError> {
+        if self != Layout::PingPong {
+            return Ok(());
+        }
+        for node in &graph.nodes {
+            let tensors = |ids: &[ValueId]| ids.iter().filter_map(|id| usage.tensor(*id)).collect::<Vec<_>>();
+            let (outputs, inputs) = (tensors(&node.outputs), tensors(&node.inputs));
+            usage.problem.separate_step_io(&outputs, &inputs)?;
+        }
+        Ok(())
+    }
+
+    /// Largest arena on a device with these limits, bytes: a packed arena is bound whole.
+    pub fn max_arena_bytes(self, max_buffer_bytes: u64, max_binding_bytes: u64) -> u64 {
+        match self {
+            Layout::Shared | Layout::PingPong => max_buffer_bytes,
+            Layout::Packed => max_buffer_bytes.min(max_binding_bytes),
+        }
+    }
+}
+
+impl std::str::FromStr for Layout {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Layout::ALL.iter().copied().find(|l| l.key() == name);
+        let known = || Layout::ALL.iter().map(|l| l.key());
+        found.ok_or_else(|| {
+            let meant = crate::plan::nearest(name, known()).unwrap_or("shared");
+            format!("unknown layout; did you mean '{meant}'?")
+        })
+    }
+}
+
+impl std::fmt::Display for Layout {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.key())
+    }
+}
