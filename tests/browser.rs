@@ -254,7 +254,7 @@ fn networks_compute_in_the_page_what_the_twins_compute() {
     let jobs = jobs(&mut site);
     let requests: Vec<&Value> = jobs.iter().map(|job| &job.request).collect();
     site.made.insert("jobs.json".into(), serde_json::to_vec(&requests).unwrap());
-    let answer = posted(&Server::start(site), "index.html?auto", Duration::from_secs(240));
+    let answer = posted(&Server::start(site), "index.html?auto", Duration::from_secs(400));
     let layouts = answer["layouts"].as_array().expect("the page names its layouts");
     let results = answer["results"].as_array().expect("the page posts results");
     assert!(!layouts.is_empty());
