@@ -11,6 +11,7 @@ fn limits(collision: &Collision) -> BindingLimits {
         storage_alignment_bytes: collision.limits.alignment_bytes,
         uniform_alignment_bytes: 256,
         max_storage_binding_bytes: collision.limits.max_window_bytes,
+        max_uniform_binding_bytes: 65_536,
         max_storage_bindings: collision.limits.max_windows,
         max_workgroups: 65_535,
     }

@@ -1,6 +1,8 @@
 //! The house rules as tests over the source tree. Each rule is a function from files to findings,
 //! `path:line: what`; beside each stands a negative control that feeds it a bad snippet and sees it caught.
 
+#[path = "tidy/clock.rs"]
+mod clock;
 #[path = "tidy/docs.rs"]
 mod docs;
 #[path = "tidy/floors.rs"]
@@ -40,6 +42,11 @@ fn floors_import_downwards() {
 #[test]
 fn pure_floors_never_name_wgpu() {
     demand_none("pure floors know no wgpu", floors::wgpu_in_pure_floors(&repository()));
+}
+
+#[test]
+fn the_library_has_one_clock() {
+    demand_none("time is measured in one place", clock::standard_clocks(&repository()));
 }
 
 #[test]

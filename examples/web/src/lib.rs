@@ -5,11 +5,11 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod layout;
 mod map;
 mod session;
 
 use session::Session;
+use sublet::exec::Layout;
 use wasm_bindgen::prelude::*;
 
 /// Sends panics to the console with their message, before the instance traps.
@@ -27,7 +27,7 @@ extern "C" {
 /// What the page offers: `{"networks": [names], "layouts": [keys]}`.
 #[wasm_bindgen]
 pub fn catalogue() -> String {
-    let layouts: Vec<_> = layout::LAYOUTS.iter().map(|l| l.key).collect();
+    let layouts: Vec<_> = Layout::ALL.iter().map(|l| l.key()).collect();
     serde_json::json!({ "networks": sublet::model::zoo::names(), "layouts": layouts }).to_string()
 }
 
@@ -84,7 +84,8 @@ impl Gpu {
     }
 
     async fn prepare(&self, graph: sublet::graph::Graph, layout: &str) -> Result<Network, JsError> {
-        let session = Session::new(&self.device, &self.queue, graph, layout::named(layout)?).await?;
+        let layout: Layout = layout.parse().map_err(|e: String| JsError::new(&e))?;
+        let session = Session::new(&self.device, &self.queue, graph, layout).await?;
         Ok(Network { session, outputs: Vec::new() })
     }
 }

@@ -1,15 +1,14 @@
 //! One network under one plan: plan, run, audit, with the library's types alone.
 
-use crate::layout::Layout;
 use crate::map::Map;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use sublet::device::DeviceLimits;
-use sublet::exec::{ExecError, Network, Program, Resident, SharedResident, audit};
+use sublet::exec::{ExecError, Layout, Network, Program, Resident, SharedResident, audit};
 use sublet::graph::Graph;
 use sublet::kernel::LowerLimits;
 use sublet::plan::report::Report;
-use sublet::plan::{Alignment, Plan};
+use sublet::plan::{Plan, Planner};
 use web_time::Instant;
 use wgpu::{Device, Queue};
 
@@ -35,22 +34,23 @@ impl Session {
         device: &Device,
         queue: &Queue,
         graph: Graph,
-        layout: &Layout,
+        layout: Layout,
     ) -> Result<Self, ExecError> {
         let limits = DeviceLimits::new(&device.limits());
         let lower = LowerLimits {
             max_binding_bytes: limits.max_binding_bytes,
             max_workgroups: limits.max_workgroups,
         };
-        let program = Program::new(graph, Alignment::new(limits.storage_alignment_bytes)?, lower)?;
+        let alignment = layout.alignment(limits.storage_alignment_bytes)?;
+        let program = Program::new(graph, alignment, lower)?.with_layout(layout)?;
         let started = Instant::now();
-        let plan = (layout.planner)()
-            .max_buffer_bytes(limits.max_buffer_bytes)
+        let plan = Planner::auto()
+            .max_buffer_bytes(layout.max_arena_bytes(limits.max_buffer_bytes, limits.max_binding_bytes))
             .max_binding_bytes(limits.max_binding_bytes)
             .plan(&program.usage.problem)?;
         let seconds = started.elapsed().as_secs_f64();
         plan.validate(&program.usage.problem)?;
-        let report = plan.report(&program.usage.problem).with_seconds(seconds);
+        let report = plan.report(&program.usage.problem).with_seconds(seconds).with_layout(layout.key());
         #[expect(
             clippy::arc_with_non_send_sync,
             reason = "natively it is; the library has one type for both"
