@@ -86,7 +86,7 @@ pub(crate) struct Found {
 }
 
 /// Placements (blocks times rules) that the quick phase may make on a part before and after the first core.
-const PLACEMENTS: (usize, usize) = (1_000_000, 1_500_000);
+const PLACEMENTS: (usize, usize) = (300_000, 1_500_000);
 
 /// Rules tried before the first core.
 const FIRST_RULES: usize = 3;
