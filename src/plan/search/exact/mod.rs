@@ -5,13 +5,19 @@
 
 mod corner;
 mod memo;
+mod minimise;
 mod model;
 mod niche;
 mod section_set;
 mod skyline;
+#[cfg(test)]
+mod tests;
+mod valley;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+
+pub(crate) use minimise::minimise;
 
 use corner::{CornerSearch, Order, Rule, Style};
 use model::{Built, Model};
@@ -79,16 +85,27 @@ enum Verdict {
     Unknown,
 }
 
-/// Looks for offsets below a capacity.
+/// Looks for offsets below a capacity, bytes.
 pub(crate) fn fits(items: &[Item], capacity: u64, effort: &mut Effort) -> Answer {
+    fits_beside(items, capacity, &[], 0, effort)
+}
+
+/// Like [`fits`], with offsets to keep for components that lie below the capacity already; another `salt`
+/// looks elsewhere first.
+fn fits_beside(items: &[Item], capacity: u64, known: &[u64], salt: u64, effort: &mut Effort) -> Answer {
     let Built::Components(models) = model::build(items, capacity) else { return Answer::Impossible };
     let mut offsets: Vec<u64> = items.iter().map(|item| item.pin.unwrap_or(0)).collect();
     let mut unknown = false;
     for model in &models {
-        match solve(model, effort) {
+        let below = |i: usize| known.get(i).is_some_and(|at| at + items[i].size <= capacity);
+        if model.pieces.iter().all(|p| below(p.item as usize)) {
+            model.pieces.iter().for_each(|p| offsets[p.item as usize] = known[p.item as usize]);
+            continue;
+        }
+        match solve(model, salt, effort) {
             Verdict::Fits(places) => {
                 for (piece, place) in model.pieces.iter().zip(places) {
-                    offsets[piece.item] = place * model.unit;
+                    offsets[piece.item as usize] = place * model.unit;
                 }
             }
             Verdict::Impossible => return Answer::Impossible,
@@ -101,10 +118,10 @@ pub(crate) fn fits(items: &[Item], capacity: u64, effort: &mut Effort) -> Answer
 /// Nodes of the first round.
 const FIRST_ROUND: u64 = 500;
 
-fn solve(model: &Model, effort: &mut Effort) -> Verdict {
+fn solve(model: &Model, salt: u64, effort: &mut Effort) -> Verdict {
     let Some(mut corner) = CornerSearch::new(model) else { return Verdict::Impossible };
     let mut nodes = FIRST_ROUND;
-    let mut seed = 0;
+    let mut seed = salt << 32;
     loop {
         for rule in [Rule::LeastSlack, Rule::LowestFloor, Rule::Narrowest] {
             for order in [Order::Width, Order::Area, Order::Height] {

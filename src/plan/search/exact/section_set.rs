@@ -32,6 +32,12 @@ impl SectionSet {
         for_words(first, last, |word, mask| self.words[word] & mask != 0)
     }
 
+    /// Whether nothing outside a closed range is in the set.
+    pub fn is_within(&self, first: u32, last: u32) -> bool {
+        let last_section = self.words.len() as u32 * 64 - 1;
+        !(first > 0 && self.meets(0, first - 1) || last < last_section && self.meets(last + 1, last_section))
+    }
+
     pub fn union(&mut self, other: &SectionSet) {
         for (word, more) in self.words.iter_mut().zip(&other.words) {
             *word |= more;
