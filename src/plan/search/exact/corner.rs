@@ -7,34 +7,11 @@ use super::memo::Memo;
 use super::model::Model;
 use super::niche::{self, Facts, Lift, Scratch};
 use super::section_set::SectionSet;
-use super::skyline::{CLOSED, Skyline, mix};
+use super::random::Random;
+use super::skyline::{CLOSED, Skyline};
+use super::style::{Rule, Style};
 use super::valley;
 use super::{Effort, Verdict};
-
-/// Which candidate is tried first at a corner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    Width,
-    Area,
-    Height,
-}
-
-/// Which of the corners with fewest options is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
-    LeastSlack,
-    LowestFloor,
-    Narrowest,
-}
-
-/// How one round of the search decides.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Style {
-    pub order: Order,
-    pub rule: Rule,
-    /// 0 breaks ties by position, everything else at random from it.
-    pub seed: u64,
-}
 
 #[derive(Debug, Clone, Copy)]
 enum Move {
@@ -63,13 +40,13 @@ pub(super) struct CornerSearch<'a> {
     sky: Skyline<'a>,
     memo: Memo,
     frames: Vec<Frame>,
-    moves: Vec<(Move, (u64, u64))>,
+    moves: Vec<(Move, (i64, u64))>,
     scratch: Scratch,
     sums: Vec<u64>,
     /// Why the last node failed.
     why: SectionSet,
     spare: Vec<SectionSet>,
-    random: u64,
+    random: Random,
     style: Style,
 }
 
@@ -92,15 +69,15 @@ impl<'a> CornerSearch<'a> {
             sums: Vec::new(),
             why: SectionSet::new(model.sections()),
             spare: Vec::new(),
-            random: 0,
-            style: Style { order: Order::Width, rule: Rule::LeastSlack, seed: 0 },
+            random: Random(0),
+            style: Style::of_round(0, 0),
         })
     }
 
     /// Searches from the start for at most `nodes` nodes. States known to fail stay known.
     pub fn round(&mut self, style: Style, nodes: u64, effort: &mut Effort) -> Verdict {
         self.style = style;
-        self.random = style.seed;
+        self.random = Random(style.seed);
         self.sky.undo(0);
         while let Some(frame) = self.frames.pop() {
             self.spare.push(frame.why);
@@ -203,13 +180,8 @@ impl<'a> CornerSearch<'a> {
             Rule::LowestFloor => floor,
             Rule::Narrowest => u64::from(last - niche),
         };
-        let chance = if self.style.seed == 0 { 0 } else { self.draw() };
+        let chance = if self.style.seed == 0 { 0 } else { self.random.next() };
         (facts.options, tie, chance)
-    }
-
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.random)
     }
 
     /// A segment with its neighbours, as far as pieces can reach them.
@@ -242,25 +214,15 @@ impl<'a> CornerSearch<'a> {
             let p = &model.pieces[piece as usize];
             let offset = sky.rest(piece, floor).expect("candidates may rest");
             let top = offset + p.height;
-            let level = u64::from(top == walls.0 && p.first == niche)
-                + u64::from(top == walls.1 && p.last == last)
-                + u64::from(p.first == niche && p.last == last);
-            let score = match style.order {
-                Order::Width => p.width(),
-                Order::Area => p.width().saturating_mul(p.height),
-                Order::Height => p.height,
-            };
-            let score = score.saturating_mul(2 + level);
-            let chance = if style.seed == 0 {
-                0
-            } else {
-                *random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                mix(*random)
-            };
+            let level = i64::from(top == walls.0 && p.first == niche)
+                + i64::from(top == walls.1 && p.last == last)
+                + i64::from(p.first == niche && p.last == last);
+            let score = style.score(p.width(), p.height, level, random);
+            let chance = if style.seed == 0 { 0 } else { random.next() };
             moves.push((Move::Place { niche, piece, offset }, (score, chance)));
         });
         if let Some(lift) = facts.lift {
-            self.moves.push((Move::Lift { niche, lift }, (0, 0)));
+            self.moves.push((Move::Lift { niche, lift }, (i64::MIN, 0)));
         }
         self.moves[begin..].sort_by_key(|(_, score)| *score);
         let mut why = self.spare.pop().unwrap_or_else(|| SectionSet::new(model.sections()));

@@ -8,8 +8,10 @@ mod memo;
 mod minimise;
 mod model;
 mod niche;
+mod random;
 mod section_set;
 mod skyline;
+mod style;
 #[cfg(test)]
 mod tests;
 mod valley;
@@ -19,8 +21,9 @@ use std::time::Instant;
 
 pub(crate) use minimise::minimise;
 
-use corner::{CornerSearch, Order, Rule, Style};
+use corner::CornerSearch;
 use model::{Built, Model};
+use style::Style;
 
 /// A rectangle in steps and bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,25 +118,21 @@ fn fits_beside(items: &[Item], capacity: u64, known: &[u64], salt: u64, effort: 
     if unknown { Answer::Unknown } else { Answer::Fits(offsets) }
 }
 
-/// Nodes of the first round.
+/// Nodes of the first rounds: twice as many as there are pieces, and no fewer than this.
 const FIRST_ROUND: u64 = 500;
+/// Rounds after which the nodes of a round double.
+const ROUNDS_PER_DOUBLING: u64 = 16;
 
 fn solve(model: &Model, salt: u64, effort: &mut Effort) -> Verdict {
     let Some(mut corner) = CornerSearch::new(model) else { return Verdict::Impossible };
-    let mut nodes = FIRST_ROUND;
-    let mut seed = salt << 32;
+    let first_round = FIRST_ROUND.max(2 * model.pieces.len() as u64);
+    let mut round = 0;
     loop {
-        for rule in [Rule::LeastSlack, Rule::LowestFloor, Rule::Narrowest] {
-            for order in [Order::Width, Order::Area, Order::Height] {
-                match corner.round(Style { order, rule, seed }, nodes, effort) {
-                    Verdict::Unknown if effort.nodes == 0 => return Verdict::Unknown,
-                    Verdict::Unknown => {}
-                    verdict => return verdict,
-                }
-                seed += u64::from(seed > 0);
-            }
+        let nodes = first_round << (round / ROUNDS_PER_DOUBLING).min(40);
+        match corner.round(Style::of_round(round, salt), nodes, effort) {
+            Verdict::Unknown if effort.nodes == 0 => return Verdict::Unknown,
+            Verdict::Unknown => round += 1,
+            verdict => { if std::env::var("V").is_ok() {eprintln!("{round} {nodes} {:?}",Style::of_round(round,salt));} return verdict },
         }
-        seed = seed.max(1);
-        nodes *= 2;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::model::{Model, Piece};
 use super::niche::Facts;
+use super::random::mix;
 
 /// Floor of a closed section, and height of a border that no unplaced piece crosses.
 pub(super) const CLOSED: u64 = u64::MAX;
@@ -359,12 +360,4 @@ fn waiting(pieces: usize) -> Vec<u64> {
 fn piece_hash(piece: u32) -> u128 {
     let low = mix(u64::from(piece) + 1);
     (u128::from(mix(low ^ 0x1234_5678_9abc_def1)) << 64) | u128::from(low)
-}
-
-/// The finaliser of SplitMix64.
-pub(super) fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }

@@ -1,17 +1,8 @@
 //! The exact search against exhaustive search on small random problems, and every answer against a plain
 //! overlap loop.
 
+use super::random::Random;
 use super::{Answer, Effort, Item, fits};
-
-/// A generator of 64-bit numbers: SplitMix64.
-pub(super) struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(1);
-        super::skyline::mix(self.0) % bound
-    }
-}
 
 fn meet(a: &Item, b: &Item) -> bool {
     a.first <= b.last && b.first <= a.last
