@@ -43,6 +43,8 @@ pub(super) struct CornerSearch<'a> {
     moves: Vec<(Move, (i64, u64))>,
     scratch: Scratch,
     sums: Vec<u64>,
+    /// Per piece how low it lies in a known packing, 0 to 4096; empty where none is known.
+    pub guide: Vec<i64>,
     /// Why the last node failed.
     why: SectionSet,
     spare: Vec<SectionSet>,
@@ -67,6 +69,7 @@ impl<'a> CornerSearch<'a> {
             moves: Vec::new(),
             scratch: Scratch::default(),
             sums: Vec::new(),
+            guide: Vec::new(),
             why: SectionSet::new(model.sections()),
             spare: Vec::new(),
             random: Random(0),
@@ -209,6 +212,7 @@ impl<'a> CornerSearch<'a> {
         let (last, floor) = (self.sky.segment(niche).last, self.sky.segment(niche).floor);
         let walls = (self.sky.left_wall(niche), self.sky.right_wall(last));
         let (style, model) = (self.style, self.sky.model);
+        let guide = &self.guide;
         let (sky, moves, random) = (&self.sky, &mut self.moves, &mut self.random);
         niche::candidates(sky, &mut self.scratch, niche, facts, |piece| {
             let p = &model.pieces[piece as usize];
@@ -217,7 +221,7 @@ impl<'a> CornerSearch<'a> {
             let level = i64::from(top == walls.0 && p.first == niche)
                 + i64::from(top == walls.1 && p.last == last)
                 + i64::from(p.first == niche && p.last == last);
-            let score = style.score(p.width(), p.height, level, random);
+            let score = style.score(p.width(), p.height, level, guide.get(piece as usize).copied().unwrap_or(0), random);
             let chance = if style.seed == 0 { 0 } else { random.next() };
             moves.push((Move::Place { niche, piece, offset }, (score, chance)));
         });

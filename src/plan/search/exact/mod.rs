@@ -105,7 +105,7 @@ fn fits_beside(items: &[Item], capacity: u64, known: &[u64], salt: u64, effort: 
             model.pieces.iter().for_each(|p| offsets[p.item as usize] = known[p.item as usize]);
             continue;
         }
-        match solve(model, salt, effort) {
+        match solve(model, items, known, salt, effort) {
             Verdict::Fits(places) => {
                 for (piece, place) in model.pieces.iter().zip(places) {
                     offsets[piece.item as usize] = place * model.unit;
@@ -123,8 +123,12 @@ const FIRST_ROUND: u64 = 500;
 /// Rounds after which the nodes of a round double.
 const ROUNDS_PER_DOUBLING: u64 = 16;
 
-fn solve(model: &Model, salt: u64, effort: &mut Effort) -> Verdict {
+fn solve(model: &Model, items: &[Item], known: &[u64], salt: u64, effort: &mut Effort) -> Verdict {
     let Some(mut corner) = CornerSearch::new(model) else { return Verdict::Impossible };
+    if !known.is_empty() {
+        let peak = items.iter().zip(known).map(|(i, k)| i.size + k).max().unwrap_or(1);
+        corner.guide = model.pieces.iter().map(|p| 4096 - (known[p.item as usize] as u128 * 4096 / peak as u128) as i64).collect();
+    }
     let first_round = FIRST_ROUND.max(2 * model.pieces.len() as u64);
     let mut round = 0;
     loop {

@@ -25,6 +25,8 @@ pub(super) struct Style {
     pub level: i64,
     /// Most that chance adds, in 1/16 of a doubling.
     pub noise: i64,
+    /// Weight of the place in a known packing.
+    pub guide: i64,
     /// 0 breaks ties by position, everything else at random.
     pub seed: u64,
 }
@@ -40,7 +42,7 @@ impl Style {
         if salt == 0 && round < plain {
             let (width, height) = EXPONENTS[round as usize % EXPONENTS.len()];
             let rule = RULES[round as usize / EXPONENTS.len()];
-            return Style { rule, width, height, level: 12, noise: 0, seed: 0 };
+            return Style { rule, width, height, level: 12, noise: 0, guide: 0, seed: 0 };
         }
         let seed = (salt << 40) + round + 1;
         let mut random = Random(seed);
@@ -51,13 +53,14 @@ impl Style {
             height: draw(25),
             level: draw(25),
             noise: [0, 4, 16, 32][draw(4) as usize],
+            guide: [0, 64, 256, 1024][draw(4) as usize] * gp(),
             seed,
         }
     }
 
     /// How early a piece is tried; the highest first.
-    pub fn score(&self, width: u64, height: u64, level: i64, random: &mut Random) -> i64 {
-        let fixed = self.width * log2(width) + self.height * log2(height) + ((self.level * level) << 12);
+    pub fn score(&self, width: u64, height: u64, level: i64, guide: i64, random: &mut Random) -> i64 {
+        let fixed = self.guide * guide + self.width * log2(width) + self.height * log2(height) + ((self.level * level) << 12);
         if self.seed == 0 || self.noise == 0 {
             return fixed;
         }
@@ -71,3 +74,5 @@ fn log2(x: u64) -> i64 {
     let fraction = if whole >= 12 { (x >> (whole - 12)) & 0xfff } else { (x << (12 - whole)) & 0xfff };
     i64::from(whole << 12) + fraction as i64
 }
+
+fn gp() -> i64 { static P: std::sync::OnceLock<i64> = std::sync::OnceLock::new(); *P.get_or_init(|| std::env::var("GUIDE").map_or(1, |x| x.parse().unwrap())) }
