@@ -214,14 +214,14 @@ impl<'a> CornerSearch<'a> {
         let (style, model) = (self.style, self.sky.model);
         let guide = &self.guide;
         let (sky, moves, random) = (&self.sky, &mut self.moves, &mut self.random);
-        niche::candidates(sky, &mut self.scratch, niche, facts, |piece| {
+        niche::candidates(sky, &mut self.scratch, niche, facts, |piece, cost| {
             let p = &model.pieces[piece as usize];
             let offset = sky.rest(piece, floor).expect("candidates may rest");
             let top = offset + p.height;
             let level = i64::from(top == walls.0 && p.first == niche)
                 + i64::from(top == walls.1 && p.last == last)
                 + i64::from(p.first == niche && p.last == last);
-            let score = style.score(p.width(), p.height, level, guide.get(piece as usize).copied().unwrap_or(0), random);
+            let score = - style.waste * (cost.min(1<<30) as i64) + style.score(p.width(), p.height, level, guide.get(piece as usize).copied().unwrap_or(0), random);
             let chance = if style.seed == 0 { 0 } else { random.next() };
             moves.push((Move::Place { niche, piece, offset }, (score, chance)));
         });

@@ -25,30 +25,31 @@ pub(crate) fn minimise(
     let mut peak = peak_of(items, &best);
     let mut proven = lower_bound.min(peak);
     let peaks = Peaks::new(items, peak);
-    let (mut question, mut salt) = (FIRST_QUESTION, 0);
+    let (mut question, mut salt) = (FIRST_QUESTION, std::env::var("SALT").map_or(0, |s| s.parse().unwrap()));
+    // How far below the peak the next question is; the bound comes first.
+    let mut stride = peak - proven;
     while proven < peak && effort.nodes > 0 {
-        let mut doubted = proven;
-        let mut ask = proven;
-        while ask < peak && effort.nodes > 0 {
-            let mut share = Effort { nodes: question.min(effort.nodes), ..*effort };
-            let granted = share.nodes;
-            let answer = fits_beside(items, ask, &best, salt, &mut share);
-            effort.nodes = if effort.is_over() { 0 } else { effort.nodes - (granted - share.nodes) };
-            match answer {
-                Answer::Fits(offsets) => {
-                    best = offsets;
-                    peak = peak_of(items, &best);
-                    on_better(&best, peak);
-                }
-                Answer::Impossible => {
-                    proven = peaks.after(ask).min(peak).max(proven);
-                    doubted = doubted.max(proven);
-                }
-                Answer::Unknown => doubted = peaks.after(ask),
+        let ask = peaks.before(peak).min(peak - stride.min(peak - proven)).max(proven);
+        let mut share = Effort { nodes: question.min(effort.nodes), ..*effort };
+        let granted = share.nodes;
+        let answer = fits_beside(items, ask, &best, salt, &mut share);
+        effort.nodes = if effort.is_over() { 0 } else { effort.nodes - (granted - share.nodes) };
+        match answer {
+            Answer::Fits(offsets) => {
+                best = offsets;
+                peak = peak_of(items, &best);
+                on_better(&best, peak);
+                stride = stride.saturating_mul(2);
             }
-            ask = (doubted + peaks.before(peak).saturating_sub(doubted) / 2).max(doubted);
+            Answer::Impossible => proven = peaks.after(ask).min(peak).max(proven),
+            Answer::Unknown => {
+                if ask >= peaks.before(peak) {
+                    question *= 2;
+                    stride = peak - proven;
+                }
+                stride /= 2;
+            }
         }
-        question *= 2;
         salt += 1;
     }
     (best, proven)

@@ -50,9 +50,11 @@ pub(super) struct Scratch {
     smallest_other: Vec<u64>,
     /// Per section, where a lift ends; `CLOSED` where the slack does not pay for one.
     lifts: Vec<u64>,
-    /// Per position, whether everything left (right) of it can be tiled.
-    left: Vec<bool>,
-    right: Vec<bool>,
+    /// Per position, what it costs at least to tile everything left (right) of it; `CLOSED` where one cannot.
+    left: Vec<u64>,
+    right: Vec<u64>,
+    /// Per section what it costs to waste it.
+    costs: Vec<u64>,
     /// Differences of counts per section.
     counts: Vec<i32>,
     heights: Vec<u64>,
@@ -68,6 +70,7 @@ impl Scratch {
         let len = (last - niche) as usize + 1;
         self.smallest_others(len);
         self.lifts.clear();
+        self.costs.clear();
         for at in 0..len {
             let section = niche + at as u32;
             let mut to = walls.min(floor.saturating_add(self.smallest_other[at]));
@@ -77,29 +80,35 @@ impl Scratch {
             }
             let pays = to != CLOSED && sky.affords(section, section, floor, to);
             self.lifts.push(if pays { to } else { CLOSED });
+            let cost = if pays { ((to - floor) << 12) / (sky.slack(section) + 1) } else { CLOSED };
+            self.costs.push(cost);
         }
         self.left.clear();
-        self.left.resize(len + 1, false);
+        self.left.resize(len + 1, CLOSED);
         self.right.clear();
-        self.right.resize(len + 1, false);
-        (self.left[0], self.right[len]) = (true, true);
+        self.right.resize(len + 1, CLOSED);
+        (self.left[0], self.right[len]) = (0, 0);
         let mut pieces = self.inside.iter().peekable();
         for at in 0..len {
             while let Some(p) = pieces.next_if(|p| p.from as usize == at) {
-                self.left[p.to as usize] |= self.left[at] && p.rests;
+                if p.rests {
+                    self.left[p.to as usize] = self.left[p.to as usize].min(self.left[at]);
+                }
             }
-            self.left[at + 1] |= self.left[at] && self.lifts[at] != CLOSED;
+            self.left[at + 1] = self.left[at + 1].min(self.left[at].saturating_add(self.costs[at]));
         }
         let mut pieces = self.inside.iter().rev().peekable();
         for at in (0..len).rev() {
-            self.right[at] = self.right[at + 1] && self.lifts[at] != CLOSED;
+            self.right[at] = self.right[at + 1].saturating_add(self.costs[at]);
             while let Some(p) = pieces.next_if(|p| p.from as usize == at) {
-                self.right[at] |= p.rests && self.right[p.to as usize];
+                if p.rests {
+                    self.right[at] = self.right[at].min(self.right[p.to as usize]);
+                }
             }
         }
         let (left, right) = (&self.left, &self.right);
         for p in &mut self.inside {
-            p.rests &= left[p.from as usize] && right[p.to as usize];
+            p.rests &= left[p.from as usize] != CLOSED && right[p.to as usize] != CLOSED;
         }
     }
 
@@ -151,7 +160,7 @@ impl Scratch {
         let mut count = 0;
         for at in 0..len {
             count += self.counts[at];
-            let wasted = self.left[at] && self.right[at + 1] && self.lifts[at] != CLOSED;
+            let wasted = self.left[at] != CLOSED && self.right[at + 1] != CLOSED && self.lifts[at] != CLOSED;
             let key = (count as u32 + u32::from(wasted), at != 0 && at != len - 1, at);
             best = best.min(key);
         }
@@ -160,7 +169,9 @@ impl Scratch {
 
     /// What is wasted together with a section.
     fn lift(&mut self, niche: u32, at: usize, len: usize) -> Option<Lift> {
-        let lawful = |s: &Scratch, at: usize| s.left[at] && s.right[at + 1] && s.lifts[at] != CLOSED;
+        let lawful = |s: &Scratch, at: usize| {
+            s.left[at] != CLOSED && s.right[at + 1] != CLOSED && s.lifts[at] != CLOSED
+        };
         if !lawful(self, at) {
             return None;
         }
@@ -196,11 +207,11 @@ pub(super) fn candidates(
     scratch: &mut Scratch,
     niche: u32,
     facts: &Facts,
-    mut visit: impl FnMut(u32),
+    mut visit: impl FnMut(u32, u64),
 ) {
     scratch.tile(sky, niche, facts.walls);
     let at = facts.section - niche;
     for p in scratch.inside.iter().filter(|p| p.rests && p.counts && p.from <= at && at < p.to) {
-        visit(p.piece);
+        visit(p.piece, scratch.left[p.from as usize] + scratch.right[p.to as usize]);
     }
 }

@@ -27,6 +27,7 @@ pub(super) struct Style {
     pub noise: i64,
     /// Weight of the place in a known packing.
     pub guide: i64,
+    pub waste: i64,
     /// 0 breaks ties by position, everything else at random.
     pub seed: u64,
 }
@@ -42,7 +43,7 @@ impl Style {
         if salt == 0 && round < plain {
             let (width, height) = EXPONENTS[round as usize % EXPONENTS.len()];
             let rule = RULES[round as usize / EXPONENTS.len()];
-            return Style { rule, width, height, level: 12, noise: 0, guide: 0, seed: 0 };
+            return Style { rule, width, height, level: 12, noise: 0, guide: 0, waste: 0, seed: 0 };
         }
         let seed = (salt << 40) + round + 1;
         let mut random = Random(seed);
@@ -53,7 +54,8 @@ impl Style {
             height: draw(25),
             level: draw(25),
             noise: [0, 4, 16, 32][draw(4) as usize],
-            guide: [0, 64, 256, 1024][draw(4) as usize] * gp(),
+            guide: [0, 64, 256, 1024][draw(4) as usize] ,
+            waste: [0, 4, 16, 64][draw(4) as usize] * gp(),
             seed,
         }
     }
