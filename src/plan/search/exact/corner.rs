@@ -64,7 +64,7 @@ impl<'a> CornerSearch<'a> {
     pub fn new(model: &'a Model) -> Option<Self> {
         Some(CornerSearch {
             sky: Skyline::new(model)?,
-            memo: Memo::new(),
+            memo: Memo::new(model.sections()),
             frames: Vec::new(),
             moves: Vec::new(),
             scratch: Scratch::default(),
@@ -132,9 +132,7 @@ impl<'a> CornerSearch<'a> {
         let (_, niche, facts) = best.expect("open sections have a lowest floor, and that is a niche");
         let focus = self.component(niche);
         let hash = self.sky.state_hash(focus.0, focus.1);
-        if self.memo.contains(hash) {
-            self.why.clear();
-            self.why.insert_range(focus.0, focus.1);
+        if self.memo.recall(hash, &mut self.why) {
             return Node::Dead;
         }
         Node::Branch(niche, facts, focus, hash)
@@ -268,7 +266,7 @@ impl<'a> CornerSearch<'a> {
                     return true;
                 }
                 debug_assert!(frame.why.is_within(frame.focus.0, frame.focus.1));
-                self.memo.insert(frame.hash);
+                self.memo.insert(frame.hash, &frame.why);
                 std::mem::swap(&mut self.why, &mut frame.why);
                 jump = true;
             }

@@ -11,6 +11,14 @@ impl SectionSet {
         SectionSet { words: vec![0; sections.div_ceil(64)] }
     }
 
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub fn set_words(&mut self, words: &[u64]) {
+        self.words.copy_from_slice(words);
+    }
+
     pub fn clear(&mut self) {
         self.words.fill(0);
     }
