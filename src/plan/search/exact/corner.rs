@@ -6,8 +6,8 @@
 use super::memo::Memo;
 use super::model::Model;
 use super::niche::{self, Facts, Lift, Scratch};
-use super::section_set::SectionSet;
 use super::random::Random;
+use super::section_set::SectionSet;
 use super::skyline::{CLOSED, Skyline};
 use super::style::{Rule, Style};
 use super::valley;
@@ -114,13 +114,13 @@ impl<'a> CornerSearch<'a> {
             return Node::Solved;
         }
         if !self.frames.is_empty() {
-          if let Some(over) = valley::overfull(&self.sky, &mut self.sums) {
-            self.why.clear();
-            self.why.insert(over.section);
-            self.why.insert(over.rims.0);
-            self.why.insert(over.rims.1);
-            return Node::Dead;
-          }
+            if let Some(over) = valley::overfull(&self.sky, &mut self.sums) {
+                self.why.clear();
+                self.why.insert(over.section);
+                self.why.insert(over.rims.0);
+                self.why.insert(over.rims.1);
+                return Node::Dead;
+            }
         }
         let mut best = None;
         if self.scan(focus, &mut best) {
@@ -219,7 +219,14 @@ impl<'a> CornerSearch<'a> {
             let level = i64::from(top == walls.0 && p.first == niche)
                 + i64::from(top == walls.1 && p.last == last)
                 + i64::from(p.first == niche && p.last == last);
-            let score = - style.waste * (cost.min(1<<30) as i64) + style.score(p.width(), p.height, level, guide.get(piece as usize).copied().unwrap_or(0), random);
+            let score = -style.waste * (cost.min(1 << 30) as i64)
+                + style.score(
+                    p.width(),
+                    p.height,
+                    level,
+                    guide.get(piece as usize).copied().unwrap_or(0),
+                    random,
+                );
             let chance = if style.seed == 0 { 0 } else { random.next() };
             moves.push((Move::Place { niche, piece, offset }, (score, chance)));
         });

@@ -127,7 +127,11 @@ fn solve(model: &Model, items: &[Item], known: &[u64], salt: u64, effort: &mut E
     let Some(mut corner) = CornerSearch::new(model) else { return Verdict::Impossible };
     if !known.is_empty() {
         let peak = items.iter().zip(known).map(|(i, k)| i.size + k).max().unwrap_or(1);
-        corner.guide = model.pieces.iter().map(|p| 4096 - (known[p.item as usize] as u128 * 4096 / peak as u128) as i64).collect();
+        corner.guide = model
+            .pieces
+            .iter()
+            .map(|p| 4096 - (known[p.item as usize] as u128 * 4096 / peak as u128) as i64)
+            .collect();
     }
     let first_round = FIRST_ROUND.max(2 * model.pieces.len() as u64);
     let mut round = 0;
@@ -136,7 +140,12 @@ fn solve(model: &Model, items: &[Item], known: &[u64], salt: u64, effort: &mut E
         match corner.round(Style::of_round(round, salt), nodes, effort) {
             Verdict::Unknown if effort.nodes == 0 => return Verdict::Unknown,
             Verdict::Unknown => round += 1,
-            verdict => { if std::env::var("V").is_ok() {eprintln!("{round} {nodes} {:?}",Style::of_round(round,salt));} return verdict },
+            verdict => {
+                if std::env::var("V").is_ok() {
+                    eprintln!("{round} {nodes} {:?}", Style::of_round(round, salt));
+                }
+                return verdict;
+            }
         }
     }
 }

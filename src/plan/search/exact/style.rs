@@ -54,7 +54,7 @@ impl Style {
             height: draw(25),
             level: draw(25),
             noise: [0, 4, 16, 32][draw(4) as usize],
-            guide: [0, 64, 256, 1024][draw(4) as usize] ,
+            guide: [0, 64, 256, 1024][draw(4) as usize],
             waste: [0, 4, 16, 64][draw(4) as usize] * gp(),
             seed,
         }
@@ -62,7 +62,10 @@ impl Style {
 
     /// How early a piece is tried; the highest first.
     pub fn score(&self, width: u64, height: u64, level: i64, guide: i64, random: &mut Random) -> i64 {
-        let fixed = self.guide * guide + self.width * log2(width) + self.height * log2(height) + ((self.level * level) << 12);
+        let fixed = self.guide * guide
+            + self.width * log2(width)
+            + self.height * log2(height)
+            + ((self.level * level) << 12);
         if self.seed == 0 || self.noise == 0 {
             return fixed;
         }
@@ -77,4 +80,7 @@ fn log2(x: u64) -> i64 {
     i64::from(whole << 12) + fraction as i64
 }
 
-fn gp() -> i64 { static P: std::sync::OnceLock<i64> = std::sync::OnceLock::new(); *P.get_or_init(|| std::env::var("GUIDE").map_or(1, |x| x.parse().unwrap())) }
+fn gp() -> i64 {
+    static P: std::sync::OnceLock<i64> = std::sync::OnceLock::new();
+    *P.get_or_init(|| std::env::var("GUIDE").map_or(1, |x| x.parse().unwrap()))
+}
