@@ -20,6 +20,9 @@ const HEAT: &[u64] = &[97, 94, 90, 85, 80, 70, 60, 50, 40, 30, 0];
 const FILLS: &[(Order, Fit)] =
     &[(Order::Size, Fit::First), (Order::Area, Fit::First), (Order::Length, Fit::Best)];
 
+/// Placements that may be made around one core; one way to fill in is always tried.
+const PLACEMENTS: usize = 300_000;
+
 /// Cores in a row that the exact search may give up on.
 const GIVE_UP_AFTER: u32 = 2;
 
@@ -92,7 +95,8 @@ impl<'a> CoreSearch<'a> {
         capacity: u64,
         in_core: &mut [bool],
     ) -> Option<Vec<u64>> {
-        for way in 0..FILLS.len() {
+        let ways = (PLACEMENTS / self.part.blocks.len()).clamp(1, FILLS.len());
+        for way in 0..ways {
             if !self.clock.allows(self.part.blocks.len()) {
                 return None;
             }

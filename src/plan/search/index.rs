@@ -84,6 +84,9 @@ impl Index {
                 break;
             }
         }
+        self.spread(head, bytes);
+        self.spread(tail, bytes);
+        // All nodes above these lie above the head or the tail.
         let (mut left, mut right) = (from, to);
         while left < right {
             if left & 1 == 1 {
@@ -98,13 +101,14 @@ impl Index {
             }
             (left, right) = (left / 2, right / 2);
         }
-        let (mut left, mut right) = (head, tail);
-        while left > 0 {
-            add(&mut self.unions[left], bytes);
-            if right != left {
-                add(&mut self.unions[right], bytes);
-            }
-            (left, right) = (left / 2, right / 2);
+    }
+
+    /// Adds bytes to the unions of a leaf and of all nodes above it.
+    fn spread(&mut self, leaf: usize, bytes: Run) {
+        let mut node = leaf;
+        // Where they were there already, they are in everything above as well.
+        while node > 0 && add(&mut self.unions[node], bytes) {
+            node /= 2;
         }
     }
 
@@ -180,16 +184,20 @@ impl Index {
     }
 }
 
-/// Adds bytes to sorted runs that neither meet nor touch.
-fn add(runs: &mut Vec<Run>, (start, end): Run) {
+/// Adds bytes to sorted runs that neither meet nor touch; whether that changed anything.
+fn add(runs: &mut Vec<Run>, (start, end): Run) -> bool {
     let from = runs.partition_point(|r| r.1 < start);
     let to = from + runs[from..].partition_point(|r| r.0 <= end);
     if from == to {
         runs.insert(from, (start, end));
-        return;
+        return true;
+    }
+    if runs[from].0 <= start && end <= runs[from].1 {
+        return false;
     }
     runs[from] = (runs[from].0.min(start), runs[to - 1].1.max(end));
     runs.drain(from + 1..to);
+    true
 }
 
 /// Pinned blocks first, then the others in that order, each into a gap; one offset a block.

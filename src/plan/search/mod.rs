@@ -26,6 +26,7 @@ use super::resolve::Block;
 use super::strategy::Strategy;
 use budget::Clock;
 use core::{CoreSearch, Outcome};
+use exact::Effort;
 use part::Part;
 use portfolio::{RULES, Stop, Way};
 use split::{Reduced, heaviest_first};
@@ -71,6 +72,8 @@ pub(crate) enum Method {
     Greedy,
     /// The hot core, packed exactly, and the rest filled in.
     Core,
+    /// The exact search over a whole part.
+    Exact,
 }
 
 /// The result of a search.
@@ -86,10 +89,13 @@ pub(crate) struct Found {
 }
 
 /// Placements (blocks times rules) that the quick phase may make on a part before and after the first core.
-const PLACEMENTS: (usize, usize) = (1_000_000, 1_500_000);
+const PLACEMENTS: (usize, usize) = (300_000, 1_500_000);
 
 /// Rules tried before the first core.
 const FIRST_RULES: usize = 3;
+
+/// Parts of at most that many blocks are given to the exact search whole.
+const EXACT_BLOCKS: usize = 2_000;
 
 /// Nodes of a core in the first round; each round doubles them twice.
 const FIRST_NODES: u64 = 50_000;
@@ -251,39 +257,80 @@ impl<'a> Search<'a> {
     /// Everything that is dearer than a few placements, until the part's peak is at `floor`.
     fn improve(&mut self, number: usize, ids: &[u32], part: &Part, floor: u64) {
         let mut core = CoreSearch::new(part, self.clock);
-        // Below, nothing is possible.
+        // Nothing is possible below.
+        let low = self.ask(&mut core, number, ids, part, floor, FIRST_NODES).unwrap_or(floor);
+        if self.peaks[number] > low {
+            self.greedy(number, ids, part, low);
+        }
+        if part.blocks.len() <= EXACT_BLOCKS {
+            self.exact(number, ids, part, low);
+        } else {
+            self.rounds(&mut core, number, ids, part, low);
+        }
+    }
+
+    /// Asks for a core under one capacity; a higher floor where that is proven not to be.
+    fn ask(
+        &mut self,
+        core: &mut CoreSearch,
+        number: usize,
+        ids: &[u32],
+        part: &Part,
+        capacity: u64,
+        nodes: u64,
+    ) -> Option<u64> {
+        match core.fits(capacity, nodes, &mut self.nodes) {
+            Outcome::Fits(offsets) => self.adopt(number, ids, part, &offsets, Method::Core, Phase::Core),
+            Outcome::Impossible => {
+                self.raise(capacity + 1);
+                return Some(capacity + 1);
+            }
+            Outcome::Unknown => {}
+        }
+        None
+    }
+
+    /// Cores under several capacities between the floor and the peak, each round with more nodes.
+    fn rounds(&mut self, core: &mut CoreSearch, number: usize, ids: &[u32], part: &Part, floor: u64) {
         let mut low = floor;
         let mut nodes = FIRST_NODES;
-        let mut first = true;
         while self.peaks[number] > low && self.nodes > 0 && !self.clock.is_late() {
-            let spent = self.nodes;
-            let gap = self.peaks[number] - low;
-            let mut tried = None;
-            for capacity in [low, low + gap / 8, low + gap / 4, low + gap / 2] {
-                if tried == Some(capacity) || capacity < low || capacity >= self.peaks[number] {
+            let (before, gap) = (self.nodes, self.peaks[number] - low);
+            for eighths in [0, 1, 2, 4] {
+                let capacity = low + gap / 8 * eighths;
+                if (eighths > 0 && capacity <= low) || capacity >= self.peaks[number] {
                     continue;
                 }
-                tried = Some(capacity);
-                match core.fits(capacity, nodes, &mut self.nodes) {
-                    Outcome::Fits(offsets) => {
-                        self.adopt(number, ids, part, &offsets, Method::Core, Phase::Core);
-                        break;
-                    }
-                    Outcome::Impossible => {
-                        low = capacity + 1;
-                        self.raise(low);
-                    }
-                    Outcome::Unknown => {}
-                }
-                if first {
-                    first = false;
-                    self.greedy(number, ids, part, low);
+                let peak = self.peaks[number];
+                low = self.ask(core, number, ids, part, capacity, nodes).unwrap_or(low);
+                if self.peaks[number] < peak {
+                    break;
                 }
             }
             nodes *= 4;
-            if spent == self.nodes && tried.is_none() {
+            if before == self.nodes {
                 break;
             }
+        }
+    }
+
+    /// The exact search over a whole part.
+    fn exact(&mut self, number: usize, ids: &[u32], part: &Part, floor: u64) {
+        if self.peaks[number] <= floor || self.nodes == 0 || self.clock.is_late() {
+            return;
+        }
+        self.tell(Phase::Exact);
+        let all: Vec<u32> = (0..ids.len() as u32).collect();
+        let items = core::items(part, &all);
+        let incumbent: Vec<u64> = ids.iter().map(|i| self.offsets[*i as usize]).collect();
+        let mut effort = Effort { nodes: self.nodes, deadline: self.clock.deadline, cancelled: None };
+        let mut on_better = |offsets: &[u64], _| {
+            self.adopt(number, ids, part, offsets, Method::Exact, Phase::Exact);
+        };
+        let (_, low) = exact::minimise(&items, &incumbent, floor, &mut effort, &mut on_better);
+        self.nodes = effort.nodes;
+        if low > floor {
+            self.raise(low);
         }
     }
 

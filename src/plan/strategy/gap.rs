@@ -47,20 +47,3 @@ impl Arena {
         self.top_bytes = self.top_bytes.max(offset_bytes + blocks[index].size_bytes);
     }
 }
-
-/// Pinned blocks first, then the others in that order, each into its best gap.
-pub(crate) fn place(blocks: &[Block], order: &[usize]) -> Vec<u64> {
-    let mut arena = Arena::default();
-    let mut offsets = vec![0; blocks.len()];
-    for (i, block) in blocks.iter().enumerate() {
-        if let Some(pin) = block.pin {
-            arena.insert(blocks, i, pin);
-            offsets[i] = pin;
-        }
-    }
-    for i in order.iter().copied().filter(|i| blocks[*i].pin.is_none()) {
-        offsets[i] = arena.best_fit(blocks, &blocks[i]).offset_bytes;
-        arena.insert(blocks, i, offsets[i]);
-    }
-    offsets
-}

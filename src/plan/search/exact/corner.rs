@@ -5,40 +5,18 @@
 
 use super::memo::Memo;
 use super::model::Model;
-use super::niche::{self, Choice, Side};
+use super::niche::{self, Facts, Lift, Scratch};
+use super::random::Random;
 use super::section_set::SectionSet;
-use super::skyline::{CLOSED, Skyline, mix};
+use super::skyline::{CLOSED, Skyline};
+use super::style::{Rule, Style};
+use super::valley;
 use super::{Effort, Verdict};
-
-/// Which candidate is tried first at a corner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    Width,
-    Area,
-    Height,
-}
-
-/// Which of the corners with fewest options is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
-    LeastSlack,
-    LowestFloor,
-    Narrowest,
-}
-
-/// How one round of the search decides.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Style {
-    pub order: Order,
-    pub rule: Rule,
-    /// 0 breaks ties by position, everything else at random from it.
-    pub seed: u64,
-}
 
 #[derive(Debug, Clone, Copy)]
 enum Move {
     Place { niche: u32, piece: u32, offset: u64 },
-    Lift { niche: u32, first: u32, last: u32, to: u64 },
+    Lift { niche: u32, lift: Lift },
 }
 
 /// A node on the way down.
@@ -62,12 +40,15 @@ pub(super) struct CornerSearch<'a> {
     sky: Skyline<'a>,
     memo: Memo,
     frames: Vec<Frame>,
-    moves: Vec<(Move, (u64, u64))>,
-    scratch: Vec<u64>,
+    moves: Vec<(Move, (i64, u64))>,
+    scratch: Scratch,
+    sums: Vec<u64>,
+    /// Per piece how low it lies in a known packing, 0 to 4096; empty where none is known.
+    pub guide: Vec<i64>,
     /// Why the last node failed.
     why: SectionSet,
     spare: Vec<SectionSet>,
-    random: u64,
+    random: Random,
     style: Style,
 }
 
@@ -75,7 +56,7 @@ pub(super) struct CornerSearch<'a> {
 enum Node {
     Solved,
     Dead,
-    Branch(Choice, (u32, u32), u128),
+    Branch(u32, Facts, (u32, u32), u128),
 }
 
 impl<'a> CornerSearch<'a> {
@@ -83,21 +64,23 @@ impl<'a> CornerSearch<'a> {
     pub fn new(model: &'a Model) -> Option<Self> {
         Some(CornerSearch {
             sky: Skyline::new(model)?,
-            memo: Memo::new(),
+            memo: Memo::new(model.sections()),
             frames: Vec::new(),
             moves: Vec::new(),
-            scratch: Vec::new(),
+            scratch: Scratch::default(),
+            sums: Vec::new(),
+            guide: Vec::new(),
             why: SectionSet::new(model.sections()),
             spare: Vec::new(),
-            random: 0,
-            style: Style { order: Order::Width, rule: Rule::LeastSlack, seed: 0 },
+            random: Random(0),
+            style: Style::of_round(0, 0),
         })
     }
 
     /// Searches from the start for at most `nodes` nodes. States known to fail stay known.
     pub fn round(&mut self, style: Style, nodes: u64, effort: &mut Effort) -> Verdict {
         self.style = style;
-        self.random = style.seed;
+        self.random = Random(style.seed);
         self.sky.undo(0);
         while let Some(frame) = self.frames.pop() {
             self.spare.push(frame.why);
@@ -115,7 +98,7 @@ impl<'a> CornerSearch<'a> {
                         return Verdict::Impossible;
                     }
                 }
-                Node::Branch(choice, focus, hash) => self.open(&choice, focus, hash),
+                Node::Branch(niche, facts, focus, hash) => self.open(niche, &facts, focus, hash),
             }
             if left == 0 || !effort.spend() {
                 return Verdict::Unknown;
@@ -130,6 +113,15 @@ impl<'a> CornerSearch<'a> {
         if self.sky.unplaced == 0 {
             return Node::Solved;
         }
+        if !self.frames.is_empty() {
+            if let Some(over) = valley::overfull(&self.sky, &mut self.sums) {
+                self.why.clear();
+                self.why.insert(over.section);
+                self.why.insert(over.rims.0);
+                self.why.insert(over.rims.1);
+                return Node::Dead;
+            }
+        }
         let mut best = None;
         if self.scan(focus, &mut best) {
             return Node::Dead;
@@ -137,19 +129,17 @@ impl<'a> CornerSearch<'a> {
         if best.is_none() && self.scan((0, self.sky.model.sections() as u32 - 1), &mut best) {
             return Node::Dead;
         }
-        let (_, choice) = best.expect("open sections have a lowest floor, and that is a niche");
-        let focus = self.component(choice.niche);
+        let (_, niche, facts) = best.expect("open sections have a lowest floor, and that is a niche");
+        let focus = self.component(niche);
         let hash = self.sky.state_hash(focus.0, focus.1);
-        if self.memo.contains(hash) {
-            self.why.clear();
-            self.why.insert_range(focus.0, focus.1);
+        if self.memo.recall(hash, &mut self.why) {
             return Node::Dead;
         }
-        Node::Branch(choice, focus, hash)
+        Node::Branch(niche, facts, focus, hash)
     }
 
     /// Finds the best corner of a range; true where a niche is dead, with `why` set.
-    fn scan(&mut self, range: (u32, u32), best: &mut Option<((u32, u64, u64), Choice)>) -> bool {
+    fn scan(&mut self, range: (u32, u32), best: &mut Option<((u32, u64, u64), u32, Facts)>) -> bool {
         let mut start = range.0;
         while start <= range.1 {
             let (last, floor, known) = {
@@ -166,67 +156,46 @@ impl<'a> CornerSearch<'a> {
                 continue;
             }
             let walls = left.min(right);
-            let facts = known.unwrap_or_else(|| {
-                let facts = niche::facts(&self.sky, &mut self.scratch, niche);
+            let facts = known.filter(|k| k.walls == walls).unwrap_or_else(|| {
+                let facts = niche::facts(&self.sky, &mut self.scratch, niche, walls);
                 self.sky.set_facts(niche, facts);
                 facts
             });
-            if walls != CLOSED && walls - floor > facts.fill {
-                self.blame_fill(niche, last, facts.fill_at);
+            if facts.options == 0 {
+                self.why.clear();
+                let (from, to) = self.surroundings(niche, last);
+                self.why.insert_range(from, to);
                 return true;
             }
-            for side in [Side::Left, Side::Right] {
-                let choice = niche::choice(&self.sky, niche, side, &facts, walls);
-                if choice.options() == 0 {
-                    self.why.clear();
-                    self.blame(niche, last);
-                    return true;
-                }
-                let key = self.rank(&choice, last, floor);
-                if best.as_ref().is_none_or(|(k, _)| key < *k) {
-                    *best = Some((key, choice));
-                }
+            let key = self.rank(niche, last, floor, &facts);
+            if best.as_ref().is_none_or(|(k, ..)| key < *k) {
+                *best = Some((key, niche, facts));
             }
         }
         false
     }
 
-    fn rank(&mut self, choice: &Choice, last: u32, floor: u64) -> (u32, u64, u64) {
-        let corner = if choice.side == Side::Left { choice.niche } else { last };
-        let slack = self.sky.slack(corner);
+    fn rank(&mut self, niche: u32, last: u32, floor: u64, facts: &Facts) -> (u32, u64, u64) {
         let tie = match self.style.rule {
-            Rule::LeastSlack => slack,
+            Rule::LeastSlack => self.sky.slack(facts.section),
             Rule::LowestFloor => floor,
-            Rule::Narrowest => u64::from(last - choice.niche),
+            Rule::Narrowest => u64::from(last - niche),
         };
-        let chance = if self.style.seed == 0 { 0 } else { self.draw() };
-        (choice.options(), tie, chance)
+        let chance = if self.style.seed == 0 { 0 } else { self.random.next() };
+        (facts.options, tie, chance)
     }
 
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.random)
-    }
-
-    /// The niche with its neighbours is why.
-    fn blame(&mut self, first: u32, last: u32) {
-        let sections = self.sky.model.sections() as u32;
-        self.why.insert_range(first.saturating_sub(1), (last + 1).min(sections - 1));
-    }
-
-    /// Too much must lie above the walls in one section.
-    fn blame_fill(&mut self, first: u32, last: u32, at: u32) {
-        self.why.clear();
-        self.why.insert(at);
-        self.why.insert(first.saturating_sub(1));
-        self.why.insert((last + 1).min(self.sky.model.sections() as u32 - 1));
+    /// A segment with its neighbours, as far as pieces can reach them.
+    fn surroundings(&self, first: u32, last: u32) -> (u32, u32) {
+        let (left, right) = (!self.sky.is_dead(first), !self.sky.is_dead(last + 1));
+        (first - u32::from(left), last + u32::from(right))
     }
 
     /// The dead borders around a segment.
     fn component(&self, segment: u32) -> (u32, u32) {
         let mut first = segment;
         while !self.sky.is_dead(first) {
-            first = self.sky.start_before(first);
+            first = self.sky.start_of(first - 1);
         }
         let mut last = self.sky.segment(segment).last;
         while !self.sky.is_dead(last + 1) {
@@ -236,42 +205,39 @@ impl<'a> CornerSearch<'a> {
     }
 
     /// A new node with its moves, best last.
-    fn open(&mut self, choice: &Choice, focus: (u32, u32), hash: u128) {
+    fn open(&mut self, niche: u32, facts: &Facts, focus: (u32, u32), hash: u128) {
         let begin = self.moves.len();
-        let niche = choice.niche;
         let (last, floor) = (self.sky.segment(niche).last, self.sky.segment(niche).floor);
         let walls = (self.sky.left_wall(niche), self.sky.right_wall(last));
         let (style, model) = (self.style, self.sky.model);
+        let guide = &self.guide;
         let (sky, moves, random) = (&self.sky, &mut self.moves, &mut self.random);
-        niche::candidates(model, sky, choice, |piece| {
+        niche::candidates(sky, &mut self.scratch, niche, facts, |piece, cost| {
             let p = &model.pieces[piece as usize];
             let offset = sky.rest(piece, floor).expect("candidates may rest");
             let top = offset + p.height;
-            let level = u64::from(top == walls.0 && p.first == niche)
-                + u64::from(top == walls.1 && p.last == last)
-                + u64::from(p.first == niche && p.last == last);
-            let score = match style.order {
-                Order::Width => p.width(),
-                Order::Area => p.width().saturating_mul(p.height),
-                Order::Height => p.height,
-            };
-            let score = score.saturating_mul(4 + 2 * level);
-            let chance = if style.seed == 0 {
-                0
-            } else {
-                *random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                mix(*random)
-            };
+            let level = i64::from(top == walls.0 && p.first == niche)
+                + i64::from(top == walls.1 && p.last == last)
+                + i64::from(p.first == niche && p.last == last);
+            let score = -style.waste * (cost.min(1 << 30) as i64)
+                + style.score(
+                    p.width(),
+                    p.height,
+                    level,
+                    guide.get(piece as usize).copied().unwrap_or(0),
+                    random,
+                );
+            let chance = if style.seed == 0 { 0 } else { random.next() };
             moves.push((Move::Place { niche, piece, offset }, (score, chance)));
         });
-        if let Some((first, last, to)) = choice.lift {
-            self.moves.push((Move::Lift { niche, first, last, to }, (0, 0)));
+        if let Some(lift) = facts.lift {
+            self.moves.push((Move::Lift { niche, lift }, (i64::MIN, 0)));
         }
         self.moves[begin..].sort_by_key(|(_, score)| *score);
         let mut why = self.spare.pop().unwrap_or_else(|| SectionSet::new(model.sections()));
         why.clear();
-        let sections = model.sections() as u32;
-        why.insert_range(niche.saturating_sub(1), (last + 1).min(sections - 1));
+        let (from, to) = self.surroundings(niche, last);
+        why.insert_range(from, to);
         let next = self.moves.len();
         self.frames.push(Frame { mark: self.sky.mark(), begin, next, touched: (0, 0), focus, hash, why });
     }
@@ -287,9 +253,9 @@ impl<'a> CornerSearch<'a> {
                 frame.touched = (p.first, p.last);
                 self.sky.place(niche, piece, offset);
             }
-            Move::Lift { niche, first, last, to } => {
-                frame.touched = (first, last);
-                self.sky.lift(niche, first, last, to);
+            Move::Lift { niche, lift } => {
+                frame.touched = (lift.first, lift.last);
+                self.sky.lift(niche, lift.first, lift.last, lift.to);
             }
         }
         frame.focus
@@ -306,7 +272,8 @@ impl<'a> CornerSearch<'a> {
                 if frame.next > frame.begin {
                     return true;
                 }
-                self.memo.insert(frame.hash);
+                debug_assert!(frame.why.is_within(frame.focus.0, frame.focus.1));
+                self.memo.insert(frame.hash, &frame.why);
                 std::mem::swap(&mut self.why, &mut frame.why);
                 jump = true;
             }

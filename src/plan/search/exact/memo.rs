@@ -1,41 +1,69 @@
-//! States that are known to have no packing.
+//! States that are known to have no packing, and why.
+
+use super::section_set::SectionSet;
 
 /// A bounded table of hashes of failed states. Where two states want one place, the later one stays.
 ///
 /// Hashes have 128 bits: among a thousand million states the chance that two share one is below 10^-20.
 #[derive(Debug)]
 pub(super) struct Memo {
-    slots: Vec<u128>,
+    hashes: Vec<u128>,
+    /// Per place the sections the failure depends on.
+    whys: Vec<u64>,
+    /// Words of one such set.
+    words: usize,
     filled: usize,
+    /// Most places, a power of two.
+    largest: usize,
 }
 
 const SMALLEST: usize = 1 << 10;
-const LARGEST: usize = 1 << 21;
+const LARGEST_BYTES: usize = 1 << 26;
 
 impl Memo {
-    pub fn new() -> Self {
-        Memo { slots: vec![0; SMALLEST], filled: 0 }
+    pub fn new(sections: usize) -> Self {
+        let words = SectionSet::new(sections).words().len();
+        let places = LARGEST_BYTES / (16 + 8 * words);
+        let largest = SMALLEST.max(1 << places.ilog2());
+        Memo { hashes: vec![0; SMALLEST], whys: vec![0; SMALLEST * words], words, filled: 0, largest }
     }
 
-    pub fn contains(&self, hash: u128) -> bool {
-        self.slots[self.slot(hash)] == hash
+    /// Whether a state is known to fail; sets `why` if so.
+    pub fn recall(&self, hash: u128, why: &mut SectionSet) -> bool {
+        let place = self.place(hash);
+        if self.hashes[place] != hash {
+            return false;
+        }
+        why.set_words(&self.whys[place * self.words..(place + 1) * self.words]);
+        true
     }
 
-    pub fn insert(&mut self, hash: u128) {
-        if self.filled * 2 > self.slots.len() && self.slots.len() < LARGEST {
-            let old = std::mem::take(&mut self.slots);
-            self.slots = vec![0; old.len() * 4];
-            for hash in old.into_iter().filter(|h| *h != 0) {
-                let slot = self.slot(hash);
-                self.slots[slot] = hash;
+    pub fn insert(&mut self, hash: u128, why: &SectionSet) {
+        if self.filled * 2 > self.hashes.len() && self.hashes.len() < self.largest {
+            self.grow();
+        }
+        let place = self.place(hash);
+        self.filled += usize::from(self.hashes[place] == 0);
+        self.put(place, hash, why.words());
+    }
+
+    fn grow(&mut self) {
+        let places = (self.hashes.len() * 4).min(self.largest);
+        let hashes = std::mem::replace(&mut self.hashes, vec![0; places]);
+        let whys = std::mem::replace(&mut self.whys, vec![0; places * self.words]);
+        for (hash, why) in hashes.into_iter().zip(whys.chunks_exact(self.words)) {
+            if hash != 0 {
+                self.put(self.place(hash), hash, why);
             }
         }
-        let slot = self.slot(hash);
-        self.filled += usize::from(self.slots[slot] == 0);
-        self.slots[slot] = hash;
     }
 
-    fn slot(&self, hash: u128) -> usize {
-        (hash >> 64) as usize & (self.slots.len() - 1)
+    fn put(&mut self, place: usize, hash: u128, why: &[u64]) {
+        self.hashes[place] = hash;
+        self.whys[place * self.words..(place + 1) * self.words].copy_from_slice(why);
+    }
+
+    fn place(&self, hash: u128) -> usize {
+        (hash >> 64) as usize & (self.hashes.len() - 1)
     }
 }

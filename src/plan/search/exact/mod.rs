@@ -5,16 +5,25 @@
 
 mod corner;
 mod memo;
+mod minimise;
 mod model;
 mod niche;
+mod random;
 mod section_set;
 mod skyline;
+mod style;
+#[cfg(test)]
+mod tests;
+mod valley;
 
 use super::super::clock::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use corner::{CornerSearch, Order, Rule, Style};
+pub(crate) use minimise::minimise;
+
+use corner::CornerSearch;
 use model::{Built, Model};
+use style::Style;
 
 /// A rectangle in steps and bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,16 +88,27 @@ enum Verdict {
     Unknown,
 }
 
-/// Looks for offsets below a capacity.
+/// Looks for offsets below a capacity, bytes.
 pub(crate) fn fits(items: &[Item], capacity: u64, effort: &mut Effort) -> Answer {
+    fits_beside(items, capacity, &[], 0, effort)
+}
+
+/// Like [`fits`], with offsets to keep for components that lie below the capacity already; another `salt`
+/// looks elsewhere first.
+fn fits_beside(items: &[Item], capacity: u64, known: &[u64], salt: u64, effort: &mut Effort) -> Answer {
     let Built::Components(models) = model::build(items, capacity) else { return Answer::Impossible };
     let mut offsets: Vec<u64> = items.iter().map(|item| item.pin.unwrap_or(0)).collect();
     let mut unknown = false;
     for model in &models {
-        match solve(model, effort) {
+        let below = |i: usize| known.get(i).is_some_and(|at| at + items[i].size <= capacity);
+        if model.pieces.iter().all(|p| below(p.item as usize)) {
+            model.pieces.iter().for_each(|p| offsets[p.item as usize] = known[p.item as usize]);
+            continue;
+        }
+        match solve(model, items, known, salt, effort) {
             Verdict::Fits(places) => {
                 for (piece, place) in model.pieces.iter().zip(places) {
-                    offsets[piece.item] = place * model.unit;
+                    offsets[piece.item as usize] = place * model.unit;
                 }
             }
             Verdict::Impossible => return Answer::Impossible,
@@ -98,25 +118,34 @@ pub(crate) fn fits(items: &[Item], capacity: u64, effort: &mut Effort) -> Answer
     if unknown { Answer::Unknown } else { Answer::Fits(offsets) }
 }
 
-/// Nodes of the first round.
+/// Nodes of the first rounds: twice as many as there are pieces, and no fewer than this.
 const FIRST_ROUND: u64 = 500;
+/// Rounds after which the nodes of a round double.
+const ROUNDS_PER_DOUBLING: u64 = 16;
 
-fn solve(model: &Model, effort: &mut Effort) -> Verdict {
+fn solve(model: &Model, items: &[Item], known: &[u64], salt: u64, effort: &mut Effort) -> Verdict {
     let Some(mut corner) = CornerSearch::new(model) else { return Verdict::Impossible };
-    let mut nodes = FIRST_ROUND;
-    let mut seed = 0;
+    if !known.is_empty() {
+        let peak = items.iter().zip(known).map(|(i, k)| i.size + k).max().unwrap_or(1);
+        corner.guide = model
+            .pieces
+            .iter()
+            .map(|p| 4096 - (known[p.item as usize] as u128 * 4096 / peak as u128) as i64)
+            .collect();
+    }
+    let first_round = FIRST_ROUND.max(2 * model.pieces.len() as u64);
+    let mut round = 0;
     loop {
-        for rule in [Rule::LeastSlack, Rule::LowestFloor, Rule::Narrowest] {
-            for order in [Order::Width, Order::Area, Order::Height] {
-                match corner.round(Style { order, rule, seed }, nodes, effort) {
-                    Verdict::Unknown if effort.nodes == 0 => return Verdict::Unknown,
-                    Verdict::Unknown => {}
-                    verdict => return verdict,
+        let nodes = first_round << (round / ROUNDS_PER_DOUBLING).min(40);
+        match corner.round(Style::of_round(round, salt), nodes, effort) {
+            Verdict::Unknown if effort.nodes == 0 => return Verdict::Unknown,
+            Verdict::Unknown => round += 1,
+            verdict => {
+                if std::env::var("V").is_ok() {
+                    eprintln!("{round} {nodes} {:?}", Style::of_round(round, salt));
                 }
-                seed += u64::from(seed > 0);
+                return verdict;
             }
         }
-        seed = seed.max(1);
-        nodes *= 2;
     }
 }

@@ -15,9 +15,9 @@ pub(super) struct Piece {
     /// Highest top; the topmost piece may do without the padding that `height` includes.
     pub limit: u64,
     /// Position in the caller's list.
-    pub item: usize,
-    /// The piece before this one that differs from it in nothing: it is placed first.
-    pub twin: Option<u32>,
+    pub item: u32,
+    /// Whether the piece before this one differs from it in nothing: that one is placed first then.
+    pub is_twin: bool,
 }
 
 impl Piece {
@@ -42,14 +42,14 @@ pub(super) struct Obstacle {
 pub(super) struct Model {
     /// Bytes of a unit.
     pub unit: u64,
+    /// By first section, then by last.
     pub pieces: Vec<Piece>,
     /// Per section the highest top any of its rectangles may have.
     pub caps: Vec<u64>,
     /// Per section its obstacles from below, none where there is no obstacle at all.
     pub obstacles: Vec<Vec<Obstacle>>,
-    /// Pieces by first and by last section.
-    pub starting: Vec<Vec<u32>>,
-    pub ending: Vec<Vec<u32>>,
+    /// Per section the first piece that starts there or later; one entry more than there are sections.
+    pub begin: Vec<u32>,
     /// No obstacles, one limit, no alignment: pieces rest where floors are.
     pub plain: bool,
 }
@@ -152,8 +152,8 @@ fn component(items: &[Item], free: &[usize], pinned: &[usize], capacity: u64) ->
                 last: sections.last(item.last),
                 align: if unit.is_multiple_of(align) { 1 } else { align / unit },
                 limit: limit(item.size),
-                item: *i,
-                twin: None,
+                item: *i as u32,
+                is_twin: false,
             }
         })
         .collect();
@@ -170,22 +170,20 @@ fn component(items: &[Item], free: &[usize], pinned: &[usize], capacity: u64) ->
         }
     }
     obstacles.iter_mut().for_each(|o| o.sort_unstable());
-    let (mut starting, mut ending) = (vec![Vec::new(); count], vec![Vec::new(); count]);
     pieces.sort_by_key(|p| (p.first, p.last, std::cmp::Reverse(p.height), p.align, p.limit, p.item));
     for i in 0..pieces.len() {
         let piece = pieces[i];
         if i > 0 && same(&pieces[i - 1], &piece) {
-            pieces[i].twin = Some(i as u32 - 1);
+            pieces[i].is_twin = true;
         }
-        starting[piece.first as usize].push(i as u32);
-        ending[piece.last as usize].push(i as u32);
         for cap in &mut caps[piece.first as usize..=piece.last as usize] {
             *cap = piece.limit.max(*cap);
         }
     }
     let one_limit = pieces.windows(2).all(|p| p[0].limit == p[1].limit);
     let plain = one_limit && obstacles.iter().all(Vec::is_empty) && pieces.iter().all(|p| p.align == 1);
-    Model { unit, pieces, caps, obstacles, starting, ending, plain }
+    let begin = (0..=count).map(|s| pieces.partition_point(|p| (p.first as usize) < s) as u32).collect();
+    Model { unit, pieces, caps, obstacles, begin, plain }
 }
 
 fn same(a: &Piece, b: &Piece) -> bool {

@@ -11,6 +11,14 @@ impl SectionSet {
         SectionSet { words: vec![0; sections.div_ceil(64)] }
     }
 
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    pub fn set_words(&mut self, words: &[u64]) {
+        self.words.copy_from_slice(words);
+    }
+
     pub fn clear(&mut self) {
         self.words.fill(0);
     }
@@ -30,6 +38,12 @@ impl SectionSet {
     /// Whether a section of a closed range is in the set.
     pub fn meets(&self, first: u32, last: u32) -> bool {
         for_words(first, last, |word, mask| self.words[word] & mask != 0)
+    }
+
+    /// Whether nothing outside a closed range is in the set.
+    pub fn is_within(&self, first: u32, last: u32) -> bool {
+        let last_section = self.words.len() as u32 * 64 - 1;
+        !(first > 0 && self.meets(0, first - 1) || last < last_section && self.meets(last + 1, last_section))
     }
 
     pub fn union(&mut self, other: &SectionSet) {

@@ -1,7 +1,8 @@
 //! The state of the corner search: floors per section, told as segments of equal floor, with an undo log.
 
-use super::model::Model;
+use super::model::{Model, Piece};
 use super::niche::Facts;
+use super::random::mix;
 
 /// Floor of a closed section, and height of a border that no unplaced piece crosses.
 pub(super) const CLOSED: u64 = u64::MAX;
@@ -43,9 +44,13 @@ pub(super) struct Skyline<'a> {
     /// Per piece; `None` while unplaced.
     pub offsets: Vec<Option<u64>>,
     pub unplaced: usize,
+    /// Bits of the unplaced pieces.
+    waiting: Vec<u64>,
     /// Per section a hash of the unplaced pieces that start there.
     starting_hash: Vec<u128>,
     trail: Vec<Change>,
+    /// From the start of the segment to the end of the segment that the last move raised or made.
+    pub raised: (u32, u32),
 }
 
 impl<'a> Skyline<'a> {
@@ -71,8 +76,10 @@ impl<'a> Skyline<'a> {
             next_obstacle: vec![0; sections],
             offsets: vec![None; model.pieces.len()],
             unplaced: model.pieces.len(),
+            waiting: waiting(model.pieces.len()),
             starting_hash,
             trail: Vec::new(),
+            raised: (0, 0),
         };
         sky.rebuild(0, sections as u32 - 1, 0);
         sky.trail.clear();
@@ -85,6 +92,33 @@ impl<'a> Skyline<'a> {
 
     pub fn set_facts(&mut self, first: u32, facts: Facts) {
         self.segments[first as usize].facts = Some(facts);
+    }
+
+    /// Visits the unplaced pieces that start in a closed range of sections and end in it, by first section.
+    pub fn inside(&self, first: u32, last: u32, mut visit: impl FnMut(u32, &Piece)) {
+        let begin = self.model.begin[first as usize];
+        let end = self.model.begin[last as usize + 1];
+        for word in begin / 64..end.div_ceil(64) {
+            let mut bits = self.waiting[word as usize];
+            if word == begin / 64 {
+                bits &= u64::MAX << (begin % 64);
+            }
+            if word == end / 64 {
+                bits &= (1 << (end % 64)) - 1;
+            }
+            while bits != 0 {
+                let i = word * 64 + bits.trailing_zeros();
+                bits &= bits - 1;
+                let piece = &self.model.pieces[i as usize];
+                if piece.last <= last {
+                    visit(i, piece);
+                }
+            }
+        }
+    }
+
+    pub fn is_waiting(&self, piece: u32) -> bool {
+        self.waiting[piece as usize / 64] >> (piece % 64) & 1 != 0
     }
 
     pub fn slack(&self, section: u32) -> u64 {
@@ -110,9 +144,9 @@ impl<'a> Skyline<'a> {
         if self.is_dead(last + 1) { CLOSED } else { self.segments[last as usize + 1].floor }
     }
 
-    /// First section of the segment before the one that begins at `first`.
-    pub fn start_before(&self, first: u32) -> u32 {
-        self.start_of[first as usize - 1]
+    /// First section of the segment that ends at `last`.
+    pub fn start_of(&self, last: u32) -> u32 {
+        self.start_of[last as usize]
     }
 
     /// Lowest bottom of an obstacle above the floor of a section.
@@ -180,6 +214,7 @@ impl<'a> Skyline<'a> {
         self.trail.push(Change::Placed(piece));
         self.offsets[piece as usize] = Some(offset);
         self.unplaced -= 1;
+        self.waiting[piece as usize / 64] ^= 1 << (piece % 64);
         let (first, last) = (p.first as usize, p.last as usize);
         self.open[first..=last].iter_mut().for_each(|n| *n -= 1);
         self.crossing[first + 1..=last].iter_mut().for_each(|n| *n -= 1);
@@ -223,22 +258,25 @@ impl<'a> Skyline<'a> {
     fn rebuild(&mut self, first: u32, last: u32, to: u64) {
         let mut start = first;
         let mut floor = self.settle(first, to);
+        let mut raised = None;
         for section in first + 1..=last {
             let next = self.settle(section, to);
             if self.is_dead(section) && (next != CLOSED || floor != CLOSED) || next != floor {
-                self.write_merged(start, section - 1, floor);
+                let written = self.write_merged(start, section - 1, floor);
+                raised = raised.or(Some(written));
                 (start, floor) = (section, next);
             }
         }
-        self.write_merged(start, last, floor);
+        let written = self.write_merged(start, last, floor);
+        self.raised = (raised.unwrap_or(written), last);
         let end = last as usize + 1;
         if end < self.segments.len() && !self.is_dead(end as u32) && self.segments[end].floor == floor {
-            let start = self.start_of[last as usize];
-            self.write(start, self.segments[end].last, floor);
+            self.raised.1 = self.segments[end].last;
+            self.write(self.start_of[last as usize], self.segments[end].last, floor);
         }
     }
 
-    fn write_merged(&mut self, first: u32, last: u32, floor: u64) {
+    fn write_merged(&mut self, first: u32, last: u32, floor: u64) -> u32 {
         let mut start = first;
         if !self.is_dead(first) {
             let before = self.start_of[first as usize - 1];
@@ -247,6 +285,7 @@ impl<'a> Skyline<'a> {
             }
         }
         self.write(start, last, floor);
+        start
     }
 
     /// The floor of one section once it is raised, past obstacles it touches.
@@ -294,6 +333,7 @@ impl<'a> Skyline<'a> {
                     self.starting_hash[first] ^= piece_hash(piece);
                     self.offsets[piece as usize] = None;
                     self.unplaced += 1;
+                    self.waiting[piece as usize / 64] ^= 1 << (piece % 64);
                 }
             }
         }
@@ -315,15 +355,14 @@ impl<'a> Skyline<'a> {
     }
 }
 
+/// A bit for each of `pieces` pieces.
+fn waiting(pieces: usize) -> Vec<u64> {
+    let mut bits = vec![0; pieces.div_ceil(64)];
+    (0..pieces).for_each(|i| bits[i / 64] |= 1 << (i % 64));
+    bits
+}
+
 fn piece_hash(piece: u32) -> u128 {
     let low = mix(u64::from(piece) + 1);
     (u128::from(mix(low ^ 0x1234_5678_9abc_def1)) << 64) | u128::from(low)
-}
-
-/// The finaliser of SplitMix64.
-pub(super) fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
