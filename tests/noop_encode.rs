@@ -4,8 +4,8 @@
 
 mod support;
 
-use sublet::device::{DeviceArena, DeviceError, ErrorScopes, block_on};
-use sublet::exec::{ExecError, Host, Network, lawful};
+use sublet::device::{DeviceArena, DeviceError, ErrorScopes, Profile, block_on};
+use sublet::exec::{ExecError, Host, Layout, Network, lawful};
 use sublet::graph::Graph;
 use sublet::model::zoo;
 use sublet::plan::{Alignment, Planner, Problem, Strategy};
@@ -40,6 +40,62 @@ fn small_graphs_encode_under_every_strategy() {
     for graph in [same_tensor_twice(5), same_tensor_twice(1000), odd_shapes(), chain(7, 12)] {
         encodes(&gpu, graph);
     }
+}
+
+/// Every layout on every kind of device that is listed: what the planner says fits encodes there.
+#[test]
+fn every_profile_and_layout_encodes() {
+    for profile in Profile::all() {
+        let wanted = profile.wgpu_limits();
+        let gpu = Gpu::noop(|limits| *limits = wanted);
+        assert_eq!(gpu.limits, profile.limits, "{}", profile.name);
+        for layout in Layout::ALL {
+            for graph in [zoo::build("mobilenet_v2").unwrap(), same_tensor_twice(700), odd_shapes()] {
+                let program = gpu.program_in(graph, *layout);
+                let plan = gpu.planner_for(Planner::auto(), *layout).plan(&program.usage.problem).unwrap();
+                let resident = gpu.resident(program);
+                let network = gpu.network(&resident, &plan);
+                let scopes = ErrorScopes::open(&gpu.device);
+                gpu.queue.submit([network.encode().finish()]);
+                let verdict = block_on(&gpu.device, scopes.close("a run", 0));
+                verdict.unwrap_or_else(|e| panic!("{} {layout}: {e}", profile.name));
+            }
+        }
+    }
+}
+
+/// A plan made for a stricter device runs on a looser one; the other way round is refused.
+#[test]
+fn plans_travel_from_strict_to_loose_only() {
+    let of = |alignment: u64, bytes: u64| {
+        let mut problem = Problem::new(Alignment::new(alignment).unwrap());
+        problem.tensor("a", 40_000_100, 0..=1).unwrap();
+        problem.tensor("b", 40_000_100, 0..=1).unwrap();
+        let plan = Planner::auto().max_buffer_bytes(bytes).plan(&problem).unwrap();
+        (problem, plan)
+    };
+    let strict = Gpu::noop(|limits| limits.max_buffer_size = 64 << 20);
+    let loose = Gpu::noop(|limits| {
+        limits.max_buffer_size = 1 << 30;
+        limits.min_storage_buffer_offset_alignment = 32;
+    });
+    let arena = |gpu: &Gpu, (problem, plan): &(Problem, sublet::plan::Plan)| {
+        block_on(&gpu.device, DeviceArena::new(&gpu.device, problem, plan)).map(|arena| arena.buffers().len())
+    };
+    let (for_strict, for_loose, fine) = (of(256, 64 << 20), of(256, 1 << 30), of(32, 64 << 20));
+    assert_eq!(arena(&strict, &for_strict), Ok(2));
+    assert_eq!(arena(&loose, &for_strict), Ok(2));
+    assert_eq!(arena(&loose, &for_loose), Ok(1));
+    assert!(matches!(
+        arena(&strict, &for_loose),
+        Err(DeviceError::OverLimit { limit: "max_buffer_size", .. })
+    ));
+    assert_eq!(arena(&loose, &fine), Ok(2));
+    let finer = of(32, 1 << 30);
+    assert!(matches!(
+        arena(&strict, &finer),
+        Err(DeviceError::Alignment { .. } | DeviceError::OverLimit { .. })
+    ));
 }
 
 /// The negative control: an unmerged kernel that reads and writes one buffer is what wgpu refuses (case 6).

@@ -4,7 +4,7 @@
 mod support;
 
 use sublet::device::{MemoryWitness, block_on};
-use sublet::exec::{CpuNetwork, Host, audit, mutate};
+use sublet::exec::{CpuNetwork, Host, Layout, audit, binding_cost, mutate};
 use sublet::graph::Graph;
 use sublet::model::zoo;
 use sublet::plan::{Planner, Strategy};
@@ -30,6 +30,37 @@ fn small_graphs_pass_the_audit_under_every_strategy() {
     for strategy in Strategy::ALL {
         passes(&gpu, same_tensor_twice(1000), *strategy);
         passes(&gpu, chain(257, 9), *strategy);
+    }
+}
+
+/// The three layouts give the same bits, and each is proven.
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn every_layout_passes_the_audit_with_the_same_outputs() {
+    let gpu = Gpu::vulkan(|_| ());
+    let graphs = || [zoo::build("mobilenet_v2").unwrap(), same_tensor_twice(1000), odd_shapes()];
+    for (i, name) in graphs().iter().map(|g| g.name.clone()).enumerate() {
+        let mut outputs = Vec::new();
+        for layout in Layout::ALL {
+            let program = gpu.program_in(graphs()[i].clone(), *layout);
+            let plan = gpu.planner_for(Planner::auto(), *layout).plan(&program.usage.problem).unwrap();
+            let resident = gpu.resident(program);
+            let inputs = resident.program().default_inputs();
+            outputs.push(block_on(&gpu.device, gpu.network(&resident, &plan).run(&inputs)).unwrap());
+            let found = block_on(&gpu.device, audit(&resident, &plan, &inputs, &gpu.limits.binding_limits()));
+            let found = found.unwrap();
+            assert!(found.ok(), "{name} {layout}: {found:?}");
+            let cost = binding_cost(&resident.bound(&plan));
+            if *layout == Layout::PingPong {
+                let written = resident
+                    .bound(&plan)
+                    .iter()
+                    .all(|b| b.partition.writable.iter().filter(|w| **w).count() == 1);
+                assert!(written || name == "same_tensor_twice", "{name}: only the output is writable");
+            }
+            assert!(cost.bindings > 0 && cost.barriers < resident.program().dispatch_count(), "{cost:?}");
+        }
+        assert!(outputs.iter().all(|o| *o == outputs[0]), "{name}: the layouts differ");
     }
 }
 

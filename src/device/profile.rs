@@ -62,6 +62,7 @@ impl Profile {
             max_buffer_size: self.limits.max_buffer_bytes,
             max_storage_buffer_binding_size: self.limits.max_binding_bytes,
             max_storage_buffers_per_shader_stage: self.limits.max_storage_bindings,
+            max_uniform_buffer_binding_size: self.limits.max_uniform_binding_bytes,
             ..Limits::default()
         }
     }

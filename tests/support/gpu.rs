@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use sublet::device::{DeviceLimits, block_on, descriptor};
-use sublet::exec::{Network, Program, Resident, SharedResident};
+use sublet::exec::{Layout, Network, Program, Resident, SharedResident};
 use sublet::graph::Graph;
 use sublet::kernel::LowerLimits;
 use sublet::plan::{Alignment, Plan, Planner};
@@ -46,6 +46,22 @@ impl Gpu {
         planner
             .max_buffer_bytes(self.limits.max_buffer_bytes)
             .max_binding_bytes(self.limits.max_binding_bytes)
+    }
+
+    /// A planner with the device's limits and those of a program's layout.
+    pub fn planner_for(&self, planner: Planner, layout: Layout) -> Planner {
+        let max_arena = layout.max_arena_bytes(self.limits.max_buffer_bytes, self.limits.max_binding_bytes);
+        planner.max_buffer_bytes(max_arena).max_binding_bytes(self.limits.max_binding_bytes)
+    }
+
+    /// Lowers a graph for the device, in a layout.
+    pub fn program_in(&self, graph: Graph, layout: Layout) -> Program {
+        let lower = LowerLimits {
+            max_binding_bytes: self.limits.max_binding_bytes,
+            max_workgroups: self.limits.max_workgroups,
+        };
+        let alignment = layout.alignment(self.limits.storage_alignment_bytes).unwrap();
+        Program::new(graph, alignment, lower).unwrap().with_layout(layout).unwrap()
     }
 
     /// Lowers a graph for the device.
