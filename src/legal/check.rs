@@ -202,7 +202,7 @@ pub fn check_copy(copy: &str, from: &CopyEnd, to: &CopyEnd, size_bytes: u64) -> 
         }
         past_the_end(tensor, &(start..start.saturating_add(size_bytes)), end.buffer_bytes, &mut broken);
     }
-    if size_bytes % 4 != 0 {
+    if !size_bytes.is_multiple_of(4) {
         broken(Rule::CopyAlignment, format!("{size_bytes} bytes are copied, not a multiple of 4"));
     }
     found
