@@ -122,10 +122,25 @@ fn limits_and_capacity_say_what_does_not_fit() {
     let error = &report["error"];
     assert_eq!((&error["kind"], &error["needed"]), (&Value::from("capacity"), &Value::from(6_021_120)));
     assert_eq!(error["step"], report["peak_step"]);
+    assert_eq!((&error["available"], &error["proven"]), (&Value::from(6_021_119), &Value::from(true)));
+    let bytes = |t: &Value| t["size_bytes"].as_u64().unwrap();
+    let sizes: Vec<u64> = error["tensors"].as_array().unwrap().iter().map(bytes).collect();
+    assert_eq!(sizes.iter().sum::<u64>(), 6_021_120);
+    assert_eq!(error["tensors"][0]["label"], error["tensor"]);
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("live together at step"), "{message}");
     let loose = json(&["plan", V2, "--strategy", "greedy-in-order", "--capacity", "6100000"], 1);
     assert!(loose["error"]["message"].as_str().unwrap().ends_with("a better plan might fit"));
+    assert_eq!(loose["error"]["proven"], false);
+}
+
+#[test]
+fn effort_seed_and_threads_are_taken_and_the_plan_says_why_it_is_the_lowest() {
+    let report = json(&["plan", V2, "--effort", "fast", "--seed", "7", "--threads", "2"], 0);
+    assert_eq!((&report["peak_bytes"], &report["proof"]), (&6_021_120.into(), &"max load".into()));
+    let strips = json(&["plan", V2, "--strategy", "strip-packing"], 0);
+    assert_eq!(strips["proof"], Value::Null);
+    assert!(refused(&["plan", V2, "--effort", "fats"]).contains("did you mean 'fast'?"));
 }
 
 #[test]

@@ -143,7 +143,13 @@ impl Planner {
 
     /// The same for parts of a problem, which only need to come down to `goal_bytes`.
     pub(super) fn for_subproblems(&self, goal_bytes: u64) -> Planner {
-        Planner { capacity_bytes: None, goal_bytes: Some(goal_bytes), progress: None, ..self.clone() }
+        Planner {
+            capacity_bytes: None,
+            goal_bytes: Some(goal_bytes),
+            effort: Effort::Fast,
+            progress: None,
+            ..self.clone()
+        }
     }
 
     /// The limit of one arena, if there is one.

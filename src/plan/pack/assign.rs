@@ -29,7 +29,7 @@ pub(super) fn improve(
     let mut random = Random(options.seed ^ 0x9e37_79b9_7f4a_7c15);
     let moves = (WORK / (state.sections + blocks.len()).max(1))
         .min(MOST_MOVES)
-        .min(MOVES_PER_BLOCK * (blocks.len() + 4));
+        .min(MOVES_PER_BLOCK * (blocks.len() + 16));
     let mut history = [state.score(); LATENESS];
     // Loads promise more than placing keeps, so the best few are placed.
     let mut best: Vec<((u64, u64), Vec<usize>)> = vec![(state.score(), state.arena_of.clone())];
@@ -195,12 +195,15 @@ impl<'a> State<'a> {
         }
         let block = here[random.below(here.len())];
         let to = (from + 1 + random.below(self.peaks.len() - 1)) % self.peaks.len();
-        self.chain(block, from, to)
+        // Half of the moves give something back: under a tight limit nothing fits otherwise.
+        let meets = |i: &usize| self.arena_of[*i] == to && self.blocks[*i].meets(&self.blocks[block]);
+        let there: Vec<usize> = (0..self.blocks.len()).filter(meets).collect();
+        let back = (random.below(2) == 0 && !there.is_empty()).then(|| there[random.below(there.len())]);
+        self.chain(std::iter::once((block, to, from)).chain(back.map(|b| (b, from, to))).collect())
     }
 
-    fn chain(&self, block: usize, from: usize, to: usize) -> Option<Chain> {
-        let mut moved = vec![(block, to, from)];
-        let mut seen = std::collections::HashSet::from([block]);
+    fn chain(&self, mut moved: Vec<(usize, usize, usize)>) -> Option<Chain> {
+        let mut seen: std::collections::HashSet<usize> = moved.iter().map(|(block, ..)| *block).collect();
         let mut at = 0;
         while at < moved.len() {
             let (block, to, from) = moved[at];

@@ -8,10 +8,10 @@ mod colour;
 mod cut;
 mod split;
 
-use super::Progress;
 use super::auto::{Options, place as place_lowest};
 use super::resolve::{Block, Parted};
 use super::strategy::load_profile;
+use super::{Progress, Strategy};
 
 pub(crate) use split::naive;
 
@@ -71,6 +71,9 @@ impl Demands<'_> {
 /// Beyond this many blocks only what takes n log n is tried.
 const MOST_FOR_SEARCH: usize = 5_000;
 
+/// Placements in one arena that are cut up beside the one that is given.
+const PLACEMENTS: &[Strategy] = &[Strategy::GreedyBySize, Strategy::StripPacking, Strategy::GreedyByBreadth];
+
 /// Local searches in a row, each from what the one before it found.
 const ROUNDS: usize = 4;
 
@@ -86,16 +89,20 @@ pub(crate) fn several(
     let mut best = colour::by_class(blocks, &sides, demands, options, progress);
     let fewest = demands.fewest_arenas(blocks);
     let good = |packed: &Packed| packed.arenas.len() == fewest && packed.peak_bytes() <= demands.bound_bytes;
-    if demands.parted.is_empty()
-        && let Some(packed) = cut::horizontally(blocks, offsets, demands.limit_bytes)
-        && packed.rank() < best.rank()
-    {
-        best = packed;
+    // What is one plan's cut is another's block: published placements are tried beside the best one.
+    let mut singles = vec![offsets.to_vec()];
+    singles.extend(PLACEMENTS.iter().map(|strategy| strategy.place(blocks)));
+    for single in singles.iter().filter(|_| demands.parted.is_empty()) {
+        if let Some(packed) = cut::horizontally(blocks, single, demands.limit_bytes)
+            && packed.rank() < best.rank()
+        {
+            best = packed;
+        }
     }
     if blocks.len() > MOST_FOR_SEARCH || good(&best) || options.is_late() {
         return best;
     }
-    let greedy = split::best(blocks, offsets, &sides, demands, options);
+    let greedy = split::best(blocks, &singles, &sides, demands, options);
     if greedy.rank() < best.rank() {
         best = greedy;
     }

@@ -14,26 +14,27 @@ const SEARCH_WORK: usize = 30_000_000;
 const MAX_ROUNDS: usize = 5_000;
 const ROUNDS_PER_BLOCK: usize = 40;
 
-/// Spreads blocks over arenas of at most `limit_bytes`, near the plan that `offsets` are for one large arena.
+/// Spreads blocks over arenas of at most `limit_bytes`, near the plans that `singles` are for one large arena.
 ///
 /// Several orders are tried, then one is varied: a block that comes earlier gets a better place. The steps
 /// of that search are counted, not timed, and its random numbers have a fixed seed, so the result is the
 /// same everywhere.
 pub(super) fn best(
     blocks: &[Block],
-    offsets: &[u64],
+    singles: &[Vec<u64>],
     sides: &Sides<'_>,
     demands: &Demands<'_>,
     options: &Options,
 ) -> Packed {
     let limit_bytes = demands.limit_bytes;
-    let mut orders = vec![by_offset(blocks, offsets), by_size(blocks), by_breadth(blocks), in_order(blocks)];
+    let mut orders: Vec<Vec<usize>> = singles.iter().map(|offsets| by_offset(blocks, offsets)).collect();
+    orders.extend([by_size(blocks), by_breadth(blocks), in_order(blocks)]);
     if !sides.is_empty() {
         orders.push(by_degree(blocks, sides));
     }
     let mut best = split(blocks, sides, &orders[0], limit_bytes);
     let (mut order, mut limit) = (&orders[0], limit_bytes);
-    for tried in std::iter::once(limit_bytes).chain(lower_limits(blocks, offsets, limit_bytes)) {
+    for tried in std::iter::once(limit_bytes).chain(lower_limits(blocks, &singles[0], limit_bytes)) {
         for candidate in &orders {
             if options.is_late() {
                 return best;

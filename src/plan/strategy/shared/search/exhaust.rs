@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::super::super::super::resolve::Block;
 use super::Deal;
 
-const NODES: usize = 400_000;
+const NODES: usize = 100_000;
 
 /// A better deal if there is one, and whether all were searched.
 pub(super) fn search(blocks: &[Block], maxima: &[u64], best: Deal) -> (Deal, bool) {

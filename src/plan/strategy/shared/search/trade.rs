@@ -5,8 +5,8 @@ use super::super::super::super::resolve::Block;
 use super::Deal;
 
 /// Blocks looked at in all trades together.
-const WORK: usize = 60_000_000;
-const MOST_TRADES: usize = 400_000;
+const WORK: usize = 15_000_000;
+const MOST_TRADES: usize = 120_000;
 /// How many trades ago.
 const LATENESS: usize = 200;
 
