@@ -9,7 +9,7 @@ use super::niche::{self, Facts, Lift, Scratch};
 use super::random::Random;
 use super::section_set::SectionSet;
 use super::skyline::{CLOSED, Skyline};
-use super::style::{Rule, Style};
+use super::style::{Merits, Rule, Style};
 use super::valley;
 use super::{Effort, Verdict};
 
@@ -43,14 +43,26 @@ pub(super) struct CornerSearch<'a> {
     moves: Vec<(Move, (i64, u64))>,
     scratch: Scratch,
     sums: Vec<u64>,
+    /// Per section the number of the newest failure there.
+    failed_at: Vec<u64>,
+    failures: u64,
     /// Per piece how low it lies in a known packing, 0 to 4096; empty where none is known.
-    pub guide: Vec<i64>,
+    low: Vec<i64>,
     /// Why the last node failed.
     why: SectionSet,
     spare: Vec<SectionSet>,
     random: Random,
     style: Style,
 }
+
+/// Which niche is branched on: the least.
+type Rank = (bool, u32, u64, u64);
+
+/// Cap of what a tiling wastes, so that scores stay far from the ends of their type.
+const MOST_WASTED: u64 = 1 << 30;
+
+/// Failures that count as late.
+const LATELY: u64 = 10;
 
 /// What a node asks for.
 enum Node {
@@ -69,12 +81,19 @@ impl<'a> CornerSearch<'a> {
             moves: Vec::new(),
             scratch: Scratch::default(),
             sums: Vec::new(),
-            guide: Vec::new(),
+            failed_at: vec![0; model.sections()],
+            failures: 0,
+            low: Vec::new(),
             why: SectionSet::new(model.sections()),
             spare: Vec::new(),
             random: Random(0),
             style: Style::of_round(0, 0),
         })
+    }
+
+    /// Gives rounds a known packing to stay near to: per piece how low it lies, 0 to 4096.
+    pub fn stay_near(&mut self, low: Vec<i64>) {
+        self.low = low;
     }
 
     /// Searches from the start for at most `nodes` nodes. States known to fail stay known.
@@ -113,14 +132,15 @@ impl<'a> CornerSearch<'a> {
         if self.sky.unplaced == 0 {
             return Node::Solved;
         }
-        if !self.frames.is_empty() {
-            if let Some(over) = valley::overfull(&self.sky, &mut self.sums) {
-                self.why.clear();
-                self.why.insert(over.section);
-                self.why.insert(over.rims.0);
-                self.why.insert(over.rims.1);
-                return Node::Dead;
-            }
+        if !self.frames.is_empty()
+            && let Some(over) = valley::overfull(&self.sky, &mut self.sums)
+        {
+            self.note_failure(over.section);
+            self.why.clear();
+            self.why.insert(over.section);
+            self.why.insert(over.rims.0);
+            self.why.insert(over.rims.1);
+            return Node::Dead;
         }
         let mut best = None;
         if self.scan(focus, &mut best) {
@@ -139,7 +159,7 @@ impl<'a> CornerSearch<'a> {
     }
 
     /// Finds the best corner of a range; true where a niche is dead, with `why` set.
-    fn scan(&mut self, range: (u32, u32), best: &mut Option<((u32, u64, u64), u32, Facts)>) -> bool {
+    fn scan(&mut self, range: (u32, u32), best: &mut Option<(Rank, u32, Facts)>) -> bool {
         let mut start = range.0;
         while start <= range.1 {
             let (last, floor, known) = {
@@ -162,6 +182,7 @@ impl<'a> CornerSearch<'a> {
                 facts
             });
             if facts.options == 0 {
+                self.note_failure(facts.section);
                 self.why.clear();
                 let (from, to) = self.surroundings(niche, last);
                 self.why.insert_range(from, to);
@@ -175,14 +196,22 @@ impl<'a> CornerSearch<'a> {
         false
     }
 
-    fn rank(&mut self, niche: u32, last: u32, floor: u64, facts: &Facts) -> (u32, u64, u64) {
+    fn rank(&mut self, niche: u32, last: u32, floor: u64, facts: &Facts) -> Rank {
         let tie = match self.style.rule {
             Rule::LeastSlack => self.sky.slack(facts.section),
             Rule::LowestFloor => floor,
             Rule::Narrowest => u64::from(last - niche),
         };
         let chance = if self.style.seed == 0 { 0 } else { self.random.next() };
-        (facts.options, tie, chance)
+        let newest = self.failed_at[niche as usize..=last as usize].iter().max().copied().unwrap_or(0);
+        let cold = newest == 0 || self.failures - newest >= LATELY;
+        let later = self.style.hot && cold && facts.options > 1;
+        (later, facts.options, tie, chance)
+    }
+
+    fn note_failure(&mut self, section: u32) {
+        self.failures += 1;
+        self.failed_at[section as usize] = self.failures;
     }
 
     /// A segment with its neighbours, as far as pieces can reach them.
@@ -210,23 +239,22 @@ impl<'a> CornerSearch<'a> {
         let (last, floor) = (self.sky.segment(niche).last, self.sky.segment(niche).floor);
         let walls = (self.sky.left_wall(niche), self.sky.right_wall(last));
         let (style, model) = (self.style, self.sky.model);
-        let guide = &self.guide;
-        let (sky, moves, random) = (&self.sky, &mut self.moves, &mut self.random);
-        niche::candidates(sky, &mut self.scratch, niche, facts, |piece, cost| {
+        let (sky, low, moves, random) = (&self.sky, &self.low, &mut self.moves, &mut self.random);
+        niche::candidates(sky, &mut self.scratch, niche, facts, |piece, wasted| {
             let p = &model.pieces[piece as usize];
             let offset = sky.rest(piece, floor).expect("candidates may rest");
             let top = offset + p.height;
             let level = i64::from(top == walls.0 && p.first == niche)
                 + i64::from(top == walls.1 && p.last == last)
                 + i64::from(p.first == niche && p.last == last);
-            let score = -style.waste * (cost.min(1 << 30) as i64)
-                + style.score(
-                    p.width(),
-                    p.height,
-                    level,
-                    guide.get(piece as usize).copied().unwrap_or(0),
-                    random,
-                );
+            let merits = Merits {
+                width: p.width(),
+                height: p.height,
+                level,
+                low: low.get(piece as usize).copied().unwrap_or(0),
+                wasted: wasted.min(MOST_WASTED) as i64,
+            };
+            let score = style.score(&merits, random);
             let chance = if style.seed == 0 { 0 } else { random.next() };
             moves.push((Move::Place { niche, piece, offset }, (score, chance)));
         });
@@ -266,8 +294,7 @@ impl<'a> CornerSearch<'a> {
         while let Some(frame) = self.frames.last_mut() {
             self.sky.undo(frame.mark);
             let (first, last) = frame.touched;
-            let mut jump = !self.why.meets(first, last);
-            if !jump {
+            if self.why.meets(first, last) {
                 frame.why.union(&self.why);
                 if frame.next > frame.begin {
                     return true;
@@ -275,12 +302,9 @@ impl<'a> CornerSearch<'a> {
                 debug_assert!(frame.why.is_within(frame.focus.0, frame.focus.1));
                 self.memo.insert(frame.hash, &frame.why);
                 std::mem::swap(&mut self.why, &mut frame.why);
-                jump = true;
             }
-            debug_assert!(jump);
             self.moves.truncate(frame.begin);
-            let frame = self.frames.pop().expect("it was just looked at");
-            self.spare.push(frame.why);
+            self.spare.extend(self.frames.pop().map(|frame| frame.why));
         }
         false
     }

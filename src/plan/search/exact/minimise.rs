@@ -11,9 +11,9 @@ const FIRST_QUESTION: u64 = 20_000;
 /// Returns the best offsets and the highest peak below which it is proven that nothing lies: where that is
 /// the peak of the offsets, they are optimal. `on_better` sees every improvement with its peak, bytes.
 ///
-/// The lower bound is asked for first. Then the gap is bisected upwards from it: a capacity that fits lowers
-/// the peak, one that does not within its nodes is taken as too low until the next round, which starts from
-/// the bound again with twice the nodes.
+/// The lower bound is asked for first. A capacity that does not fit within the nodes of a question halves
+/// the stride below the peak, one that fits lowers the peak and doubles it. Once the smallest stride fails,
+/// questions get twice the nodes and the bound is asked for again. So a timeout still lowers the peak.
 pub(crate) fn minimise(
     items: &[Item],
     incumbent: &[u64],
@@ -25,7 +25,7 @@ pub(crate) fn minimise(
     let mut peak = peak_of(items, &best);
     let mut proven = lower_bound.min(peak);
     let peaks = Peaks::new(items, peak);
-    let (mut question, mut salt) = (FIRST_QUESTION, std::env::var("SALT").map_or(0, |s| s.parse().unwrap()));
+    let (mut question, mut salt) = (FIRST_QUESTION, 0);
     // How far below the peak the next question is; the bound comes first.
     let mut stride = peak - proven;
     while proven < peak && effort.nodes > 0 {
@@ -46,8 +46,9 @@ pub(crate) fn minimise(
                 if ask >= peaks.before(peak) {
                     question *= 2;
                     stride = peak - proven;
+                } else {
+                    stride /= 2;
                 }
-                stride /= 2;
             }
         }
         salt += 1;

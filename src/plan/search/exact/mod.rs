@@ -1,7 +1,9 @@
 //! The exact search: is there a packing below a capacity?
 //!
-//! Two complete searches take turns, each for a number of nodes: the corner search and the canonical
-//! depth-first search.
+//! One complete search, the corner search, is run in rounds that differ in what they try first. Exhausting it
+//! proves that there is none: with pins and any alignment too, since every packing can be pushed down until
+//! each piece lies at the lowest multiple of its alignment above what it rests on, and the search visits all
+//! packings of that kind.
 
 mod corner;
 mod memo;
@@ -16,7 +18,7 @@ mod style;
 mod tests;
 mod valley;
 
-use super::super::clock::Instant;
+use crate::plan::clock::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use minimise::minimise;
@@ -105,7 +107,7 @@ fn fits_beside(items: &[Item], capacity: u64, known: &[u64], salt: u64, effort: 
             model.pieces.iter().for_each(|p| offsets[p.item as usize] = known[p.item as usize]);
             continue;
         }
-        match solve(model, items, known, salt, effort) {
+        match solve(model, salt, lowness(model, items, known), effort) {
             Verdict::Fits(places) => {
                 for (piece, place) in model.pieces.iter().zip(places) {
                     offsets[piece.item as usize] = place * model.unit;
@@ -118,34 +120,29 @@ fn fits_beside(items: &[Item], capacity: u64, known: &[u64], salt: u64, effort: 
     if unknown { Answer::Unknown } else { Answer::Fits(offsets) }
 }
 
-/// Nodes of the first rounds: twice as many as there are pieces, and no fewer than this.
-const FIRST_ROUND: u64 = 500;
-/// Rounds after which the nodes of a round double.
-const ROUNDS_PER_DOUBLING: u64 = 16;
+/// Nodes of the shortest rounds: twice as many as there are pieces, and no fewer than this.
+const SHORTEST_ROUND: u64 = 500;
 
-fn solve(model: &Model, items: &[Item], known: &[u64], salt: u64, effort: &mut Effort) -> Verdict {
+fn solve(model: &Model, salt: u64, low: Vec<i64>, effort: &mut Effort) -> Verdict {
     let Some(mut corner) = CornerSearch::new(model) else { return Verdict::Impossible };
-    if !known.is_empty() {
-        let peak = items.iter().zip(known).map(|(i, k)| i.size + k).max().unwrap_or(1);
-        corner.guide = model
-            .pieces
-            .iter()
-            .map(|p| 4096 - (known[p.item as usize] as u128 * 4096 / peak as u128) as i64)
-            .collect();
-    }
-    let first_round = FIRST_ROUND.max(2 * model.pieces.len() as u64);
-    let mut round = 0;
+    corner.stay_near(low);
+    let shortest = SHORTEST_ROUND.max(2 * model.pieces.len() as u64);
+    let mut round = 0u64;
     loop {
-        let nodes = first_round << (round / ROUNDS_PER_DOUBLING).min(40);
+        // Every other round is a shortest one, every fourth twice as long, and so on: nobody knows which
+        // length a problem needs, and each gets the same share.
+        let nodes = shortest << (round + 1).trailing_zeros().min(40);
         match corner.round(Style::of_round(round, salt), nodes, effort) {
             Verdict::Unknown if effort.nodes == 0 => return Verdict::Unknown,
             Verdict::Unknown => round += 1,
-            verdict => {
-                if std::env::var("V").is_ok() {
-                    eprintln!("{round} {nodes} {:?}", Style::of_round(round, salt));
-                }
-                return verdict;
-            }
+            verdict => return verdict,
         }
     }
+}
+
+/// Per piece how low it lies in a known packing, 0 to 4096.
+fn lowness(model: &Model, items: &[Item], known: &[u64]) -> Vec<i64> {
+    let peak = items.iter().zip(known).map(|(item, at)| item.size + at).max().unwrap_or(0).max(1);
+    let high = |p: &model::Piece| (u128::from(known[p.item as usize]) << 12) / u128::from(peak);
+    if known.is_empty() { Vec::new() } else { model.pieces.iter().map(|p| 4096 - high(p) as i64).collect() }
 }

@@ -80,7 +80,7 @@ impl Scratch {
             }
             let pays = to != CLOSED && sky.affords(section, section, floor, to);
             self.lifts.push(if pays { to } else { CLOSED });
-            let cost = if pays { ((to - floor) << 12) / (sky.slack(section) + 1) } else { CLOSED };
+            let cost = if pays { share(to - floor, sky.slack(section)) } else { CLOSED };
             self.costs.push(cost);
         }
         self.left.clear();
@@ -192,6 +192,11 @@ impl Scratch {
     }
 }
 
+/// A part of the slack in 1/4096, of more than all of it where obstacles are lifted over.
+fn share(part: u64, slack: u64) -> u64 {
+    u64::try_from((u128::from(part) << 12) / (u128::from(slack) + 1)).unwrap_or(CLOSED - 1)
+}
+
 /// Computes the facts of a niche.
 pub(super) fn facts(sky: &Skyline, scratch: &mut Scratch, niche: u32, walls: u64) -> Facts {
     scratch.tile(sky, niche, walls);
@@ -212,6 +217,6 @@ pub(super) fn candidates(
     scratch.tile(sky, niche, facts.walls);
     let at = facts.section - niche;
     for p in scratch.inside.iter().filter(|p| p.rests && p.counts && p.from <= at && at < p.to) {
-        visit(p.piece, scratch.left[p.from as usize] + scratch.right[p.to as usize]);
+        visit(p.piece, scratch.left[p.from as usize].saturating_add(scratch.right[p.to as usize]));
     }
 }
