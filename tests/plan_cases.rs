@@ -1,6 +1,7 @@
 //! Cases from people who do this job: published examples and public reports with their right answers.
 
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use sublet::plan::{
     Alignment, PlanError, Planner, Problem, SharedStrategy, Strategy, TensorId, Violation, bound,
@@ -96,6 +97,115 @@ fn case_4_the_third_tensor_reuses_the_first() {
     let plan = Planner::auto().plan(&problem).unwrap();
     assert_eq!((plan.peak_bytes(), problem.naive_bytes()), (180, 240));
     assert!(plan.is_optimal());
+}
+
+/// A transformer block, sizes in KiB: attention's scores, then the wide layers; the residual lives on.
+fn transformer_block(layers: u32) -> Problem {
+    let mut problem = Problem::new(Alignment::new(256).unwrap());
+    let mut add = |name: String, kib: u64, first: u32, last: u32| {
+        problem.tensor(name, kib << 10, first..=last).unwrap();
+    };
+    for layer in 0..layers {
+        let at = layer * 12;
+        let name = |part: &str| format!("{part}_{layer}");
+        add(name("residual"), 384, at, at + 6);
+        add(name("norm"), 384, at, at + 3);
+        add(name("query"), 384, at + 1, at + 4);
+        add(name("key"), 384, at + 2, at + 4);
+        add(name("value"), 384, at + 3, at + 5);
+        add(name("scores"), 768, at + 4, at + 5);
+        add(name("context"), 384, at + 5, at + 6);
+        add(name("attended"), 384, at + 6, at + 11);
+        add(name("norm2"), 384, at + 7, at + 8);
+        add(name("wide"), 1536, at + 8, at + 9);
+        add(name("gelu"), 1536, at + 9, at + 10);
+        add(name("narrow"), 384, at + 10, at + 11);
+    }
+    problem
+}
+
+#[test]
+fn case_5_several_strategies_are_run_and_the_best_is_kept_with_its_bound_and_gap() {
+    let problem = transformer_block(4);
+    let peaks = Strategy::ALL.iter().map(|s| Planner::new(*s).plan(&problem).unwrap().peak_bytes());
+    let best = peaks.min().unwrap();
+    let same_size = problem.shared_objects(SharedStrategy::Search);
+    let plan = Planner::auto().plan(&problem).unwrap();
+    plan.validate(&problem).unwrap();
+    assert!(plan.peak_bytes() <= best);
+    assert!(plan.peak_bytes() <= same_size.total_bytes(), "same-size reuse is a plan too");
+    let report = plan.report(&problem);
+    assert_eq!(report.proof.as_deref(), Some("max load"));
+    assert_eq!((report.gap, report.lower_bound_bytes), (0.0, bound::max_load(&problem)));
+    assert!(report.to_string().contains("proven lowest (max load)"), "{report}");
+}
+
+#[test]
+fn case_25_of_two_orders_of_a_bottleneck_the_planner_tells_which_is_lower() {
+    // L feeds M and P; N needs M alone, so it may come before P or after it.
+    let ordered = |order: [(&str, u64, u32, u32); 5]| {
+        let mut problem = Problem::new(Alignment::ONE);
+        for (name, size_bytes, first, last) in order {
+            problem.tensor(name, size_bytes, first..=last).unwrap();
+        }
+        let plan = Planner::auto().plan(&problem).unwrap();
+        plan.validate(&problem).unwrap();
+        assert!(plan.is_optimal());
+        plan.peak_bytes()
+    };
+    // K -> L -> M -> N, L -> P; sizes 100, 100, 25, 100, 100, the last two read by what follows.
+    let n_first =
+        ordered([("k", 100, 0, 1), ("l", 100, 1, 4), ("m", 25, 2, 3), ("n", 100, 3, 5), ("p", 100, 4, 5)]);
+    let p_first =
+        ordered([("k", 100, 0, 1), ("l", 100, 1, 3), ("m", 25, 2, 4), ("p", 100, 3, 5), ("n", 100, 4, 5)]);
+    assert_eq!((n_first, p_first), (300, 225));
+}
+
+#[test]
+fn a_capacity_that_is_too_small_is_answered_with_tensors_that_do_not_fit_together() {
+    let problem = problem(PAPER_EXAMPLE);
+    assert_eq!(Planner::auto().capacity_bytes(124).plan(&problem).unwrap().peak_bytes(), 124);
+    let error = Planner::auto().capacity_bytes(110).plan(&problem).unwrap_err();
+    assert_eq!(error.limit(), Some(("capacity", 124, 110)));
+    assert_eq!((error.tensor(), error.step()), (Some("t5"), Some(5)));
+    let PlanError::OverCapacity(misfit) = error else { panic!("{error}") };
+    assert!(misfit.proven && misfit.irreducible);
+    let labels: Vec<&str> = misfit.tensors.iter().map(|t| t.label.as_str()).collect();
+    assert_eq!(labels, ["t5", "t2", "t3"], "8 bytes less would do, and t4 has as many");
+    assert_eq!(
+        misfit.to_string(),
+        "the plan needs 124 bytes, 110 are there; no plan can fit, since these live together at step 5 and \
+         take 116 bytes: 't5' (64), 't2' (36), 't3' (16); without any one of them the rest fits"
+    );
+    misfit.plan.validate(&problem).unwrap();
+}
+
+#[test]
+fn a_deadline_is_kept_and_a_zero_one_still_plans() {
+    let problem = transformer_block(200);
+    for deadline in [Duration::ZERO, Duration::from_millis(20)] {
+        let started = Instant::now();
+        let plan = Planner::auto().deadline(deadline).plan(&problem).unwrap();
+        let late = started.elapsed().saturating_sub(deadline);
+        plan.validate(&problem).unwrap();
+        assert!(late <= Duration::from_millis(50), "{late:?} late");
+    }
+    // Longer than the clock can hold.
+    Planner::auto().deadline(Duration::MAX).plan(&problem).unwrap();
+}
+
+#[test]
+fn the_search_tells_how_far_it_is() {
+    let problem = transformer_block(2);
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let teller = Arc::clone(&told);
+    let planner = Planner::auto().progress(move |progress| teller.lock().unwrap().push(progress));
+    let plan = planner.plan(&problem).unwrap();
+    let told = told.lock().unwrap();
+    assert!(!told.is_empty());
+    assert_eq!(told.last().unwrap().best_peak_bytes, plan.peak_bytes());
+    assert!(told.iter().all(|p| p.lower_bound_bytes <= p.best_peak_bytes));
+    assert!(told.windows(2).all(|pair| pair[1].best_peak_bytes <= pair[0].best_peak_bytes));
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Random problems: every strategy against the judge, the judge against a slower one, greedy against all
 //! orders.
 
-use std::ops::RangeInclusive;
+#[path = "support/slow_judge.rs"]
+mod slow_judge;
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as _;
 use sublet::plan::{
-    Alignment, ArenaId, Plan, Planner, Problem, SharedStrategy, Strategy, Tensor, TensorId, bound, csv, file,
+    Alignment, ArenaId, Planner, Problem, SharedStrategy, Strategy, Tensor, TensorId, bound, csv, file,
 };
+
+use slow_judge::{held, is_valid_byte_by_byte, root};
 
 /// One tensor of a random problem and what is tried with it; what the checked constructors refuse is left
 /// out.
@@ -85,73 +88,6 @@ fn ceiling(problem: &Problem) -> u64 {
     let most = problem.tensors().iter().map(align).max().unwrap_or(1);
     let sizes: u64 = problem.tensors().iter().map(|t| t.size_bytes().next_multiple_of(most)).sum();
     (pins.unwrap_or(0) + sizes).next_multiple_of(most)
-}
-
-fn root(problem: &Problem, tensor: usize) -> usize {
-    let mut at = tensor;
-    while let Some(alias) = problem.tensors()[at].alias() {
-        at = alias.base.index();
-    }
-    at
-}
-
-/// Steps at which the tensor or any tensor of the same bytes is used.
-fn held(problem: &Problem, tensor: usize) -> RangeInclusive<u32> {
-    let family = || {
-        (0..problem.len())
-            .filter(|i| root(problem, *i) == root(problem, tensor))
-            .map(|i| &problem.tensors()[i])
-    };
-    family().map(Tensor::first).min().unwrap()..=family().map(|t| problem.last(t)).max().unwrap()
-}
-
-/// The slow judge: every byte at every step.
-fn is_valid_byte_by_byte(problem: &Problem, plan: &Plan) -> bool {
-    let tensors = problem.tensors();
-    for (id, tensor) in problem.ids().zip(tensors) {
-        let (arena, offset) = (plan.arena(id), plan.offset_bytes(id));
-        let arena_bytes = plan.arenas().get(arena.index()).copied().unwrap_or(0);
-        let misplaced = match tensor.alias() {
-            Some(a) => (plan.arena(a.base), plan.offset_bytes(a.base) + a.byte_offset) != (arena, offset),
-            None => offset % tensor.alignment().unwrap_or(problem.alignment()).bytes() != 0,
-        };
-        let moved = tensor.pin().is_some_and(|pin| (arena.index(), offset) != (0, pin));
-        if misplaced || moved || (tensor.size_bytes() > 0 && offset + tensor.size_bytes() > arena_bytes) {
-            return false;
-        }
-    }
-    (0..problem.steps()).all(|step| {
-        let live: Vec<usize> = (0..problem.len()).filter(|i| held(problem, *i).contains(&step)).collect();
-        live.iter().all(|a| live.iter().all(|b| may_coexist(problem, plan, *a, *b, step)))
-    })
-}
-
-fn may_coexist(problem: &Problem, plan: &Plan, a: usize, b: usize, step: u32) -> bool {
-    let (ra, rb) = (root(problem, a), root(problem, b));
-    let id = |i: usize| TensorId::new(i as u32);
-    let range = |i: usize| {
-        let begin = plan.offset_bytes(id(i));
-        begin..begin + problem.tensors()[i].size_bytes()
-    };
-    let share = |i: usize, j: usize| {
-        plan.arena(id(i)) == plan.arena(id(j)) && range(i).any(|byte| range(j).contains(&byte))
-    };
-    if ra == rb || !share(ra, rb) {
-        return true;
-    }
-    let permitted = |input: usize, output: usize| problem.tensors()[output].in_place().contains(&id(input));
-    let family = |r: usize| (0..problem.len()).filter(move |i| root(problem, *i) == r);
-    let hands_over = |from: usize, to: usize| {
-        *held(problem, from).end() == step
-            && *held(problem, to).start() == step
-            && family(from).any(|i| family(to).any(|o| permitted(i, o)))
-            && family(from).filter(|i| problem.last(&problem.tensors()[*i]) == step).all(|i| {
-                family(to).filter(|o| problem.tensors()[*o].first() == step).all(|o| {
-                    !share(i, o) || (permitted(i, o) && plan.offset_bytes(id(i)) == plan.offset_bytes(id(o)))
-                })
-            })
-    };
-    hands_over(ra, rb) || hands_over(rb, ra)
 }
 
 /// The lowest peak over all orders, each tensor at the lowest free offset: one of them is an optimum.

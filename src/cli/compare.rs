@@ -6,7 +6,7 @@ use super::Output;
 use super::error::CliError;
 use super::input::{self, Input, InputArgs};
 use crate::plan::report::{grouped, mib};
-use crate::plan::{Planner, Problem, SharedStrategy, Strategy, bound};
+use crate::plan::{Planner, Problem, Proof, SharedStrategy, Strategy};
 
 /// Arguments of `sublet compare`.
 #[derive(Debug, clap::Args)]
@@ -36,20 +36,24 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
         args.inputs.iter().map(|i| input::load(i, &args.records)).collect::<Result<Vec<_>, CliError>>()?;
     let (mut human, mut objects) = (String::new(), Vec::new());
     for Input { name, problem } in &inputs {
-        let (offsets, shared) = (offsets(problem)?, shared_objects(problem)?);
+        let ((offsets, proof), (shared, shared_proven)) = (offsets(problem)?, shared_objects(problem)?);
         human.push_str(&table(name, problem, &offsets, &shared));
+        human.push_str(&verdict(proof, shared_proven));
         objects.push(json!({
             "name": name,
             "tensors": problem.len(),
             "naive_bytes": problem.naive_bytes(),
             "offsets": object(&offsets),
+            "offsets_proof": proof.map(Proof::key),
             "shared_objects": object(&shared),
+            "shared_objects_proven": shared_proven,
         }));
     }
     Ok(Output { human, json: json!({ "inputs": objects }), failure: None })
 }
 
-fn offsets(problem: &Problem) -> Result<Column, CliError> {
+/// Peaks of all strategies, and the proof of the last one.
+fn offsets(problem: &Problem) -> Result<(Column, Option<Proof>), CliError> {
     let auto = Planner::auto().plan(problem)?;
     auto.validate(problem)?;
     let mut column = vec![("lower_bound", Some(auto.lower_bound_bytes()))];
@@ -59,16 +63,21 @@ fn offsets(problem: &Problem) -> Result<Column, CliError> {
         column.push((strategy.key(), Some(plan.peak_bytes())));
     }
     column.push(("auto", Some(auto.peak_bytes())));
-    Ok(column)
+    Ok((column, auto.proof()))
 }
 
-fn shared_objects(problem: &Problem) -> Result<Column, CliError> {
-    let mut column = vec![("lower_bound", Some(bound::positional_maxima(problem).iter().sum()))];
+/// Totals of all strategies, and whether that of the search is proven to be the least.
+fn shared_objects(problem: &Problem) -> Result<(Column, bool), CliError> {
+    let searched = problem.shared_objects(SharedStrategy::Search);
+    searched.validate(problem)?;
+    let mut column = vec![("lower_bound", Some(searched.lower_bound_bytes()))];
     for strategy in SharedStrategy::ALL {
         let too_many = *strategy == SharedStrategy::MinCostFlow && problem.len() > MOST_FOR_FLOW;
         let bytes = if too_many {
             log::warn!("min_cost_flow is left out: {} tensors, at most {MOST_FOR_FLOW}", problem.len());
             None
+        } else if *strategy == SharedStrategy::Search {
+            Some(searched.total_bytes())
         } else {
             let plan = problem.shared_objects(*strategy);
             plan.validate(problem)?;
@@ -76,7 +85,7 @@ fn shared_objects(problem: &Problem) -> Result<Column, CliError> {
         };
         column.push((strategy.key(), bytes));
     }
-    Ok(column)
+    Ok((column, searched.is_optimal()))
 }
 
 fn object(column: &Column) -> Value {
@@ -98,6 +107,11 @@ fn table(name: &str, problem: &Problem, offsets: &Column, shared: &Column) -> St
             text.push_str(&format!("    {key:<24}{cells}\n"));
         }
     }
-    text.push('\n');
     text
+}
+
+fn verdict(proof: Option<Proof>, shared_proven: bool) -> String {
+    let auto = proof.map_or("not proven lowest".to_owned(), |proof| format!("proven lowest ({proof})"));
+    let search = if shared_proven { "proven least" } else { "not proven least" };
+    format!("  auto: {auto}; search: {search}\n\n")
 }

@@ -6,7 +6,7 @@ use crate::device::DeviceError;
 use crate::exec::ExecError;
 use crate::graph::GraphError;
 use crate::model::ModelError;
-use crate::plan::{PlanError, Violation};
+use crate::plan::{MisfitTensor, PlanError, Violation};
 
 /// An error with the facts that a machine wants apart from the sentence.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -27,6 +27,10 @@ pub struct CliError {
     pub needed: Option<u64>,
     /// Bytes available.
     pub available: Option<u64>,
+    /// Tensors that do not fit together; empty unless a capacity is too small.
+    pub tensors: Box<[MisfitTensor]>,
+    /// Whether that they do not fit is proven; `None` unless a capacity is too small.
+    pub proven: Option<bool>,
     /// Whether a check failed (exit code 1) or the usage or an input is bad (2).
     pub check_failed: bool,
 }
@@ -42,6 +46,8 @@ impl CliError {
             limit: None,
             needed: None,
             available: None,
+            tensors: Box::default(),
+            proven: None,
             check_failed: false,
         }
     }
@@ -67,7 +73,7 @@ impl CliError {
 
     /// The error object of `--json`.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut object = json!({
             "kind": self.kind,
             "message": self.message,
             "tensor": self.tensor,
@@ -75,7 +81,12 @@ impl CliError {
             "limit": self.limit,
             "needed": self.needed,
             "available": self.available,
-        })
+        });
+        if let Some(proven) = self.proven {
+            object["tensors"] = json!(self.tensors);
+            object["proven"] = json!(proven);
+        }
+        object
     }
 }
 
@@ -86,6 +97,11 @@ impl From<PlanError> for CliError {
             PlanError::OverBinding { .. } | PlanError::OverBuffer { .. } => {
                 CliError::check("limit", error.to_string())
             }
+            PlanError::OverCapacity(misfit) => CliError {
+                tensors: misfit.tensors.clone().into(),
+                proven: Some(misfit.proven),
+                ..CliError::check("capacity", error.to_string())
+            },
             PlanError::Io { .. } => CliError { kind: "io", ..CliError::input(error.to_string()) },
             _ => CliError::input(error.to_string()),
         };

@@ -3,6 +3,7 @@
 
 mod adapter;
 mod audit;
+mod bar;
 mod compare;
 mod devices;
 mod error;
@@ -99,7 +100,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         }
     };
     let result = match &cli.command {
-        Some(Command::Plan(args)) => plan::run(args),
+        Some(Command::Plan(args)) => plan::run(args, cli.json),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Validate(args)) => validate::run(args),
         Some(Command::Run(args)) => run::run(args, false),

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::bar::Bar;
 use super::error::CliError;
 use super::input::{self, Input, InputArgs};
 use super::{Output, units};
-use crate::plan::report::grouped;
-use crate::plan::{Plan, Planner, Problem, Strategy, bound, csv, file};
+use crate::plan::{Effort, PlanError, Planner, Strategy, csv, file};
 
 /// Arguments of `sublet plan`.
 #[derive(Debug, clap::Args)]
@@ -23,16 +23,25 @@ pub(super) struct Args {
     /// auto, naive, greedy-by-size, greedy-by-breadth, greedy-in-order or strip-packing.
     #[arg(long, default_value = "auto", value_parser = StrategyParser)]
     strategy: Choice,
-    /// Try no further strategy after that long (2s, 500ms).
+    /// Return the best plan found after that long (2s, 500ms).
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     deadline: Option<Duration>,
+    /// How much to try: fast, balanced or thorough.
+    #[arg(long, value_name = "EFFORT", default_value = "balanced", value_parser = units::effort)]
+    effort: Effort,
+    /// Another seed may find another plan, the same one finds the same.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Most threads; the plan is the same whatever their number, unless there is a deadline.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
     /// Largest arena; a larger plan gets several (268435456, 256MiB).
     #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
     max_buffer: Option<u64>,
     /// Largest tensor (134217728, 128MiB).
     #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
     max_binding: Option<u64>,
-    /// Does it fit? If not: exit code 1 and tensors that cannot live together.
+    /// Does it fit? If not: exit code 1 and a smallest set of tensors that do not fit together.
     #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
     capacity: Option<u64>,
     /// Write the plan to a .json or .csv file.
@@ -78,12 +87,19 @@ fn format(out: &Path) -> Result<Format, CliError> {
     }
 }
 
-pub(super) fn run(args: &Args) -> Result<Output, CliError> {
+pub(super) fn run(args: &Args, is_quiet: bool) -> Result<Output, CliError> {
     // Before any work, so that a slip in the name costs no time.
     let out = args.out.as_deref().map(|out| format(out).map(|f| (out, f))).transpose()?;
     let Input { name, problem } = input::load(&args.input, &args.records)?;
     let started = Instant::now();
-    let plan = planner(args).plan(&problem)?;
+    let bar = (!is_quiet).then(|| Bar::new(args.deadline));
+    let (plan, failure) = match planner(args, bar.as_ref()).plan(&problem) {
+        Err(PlanError::OverCapacity(misfit)) => {
+            (misfit.plan.clone(), Some(CliError::from(PlanError::OverCapacity(misfit))))
+        }
+        plan => (plan?, None),
+    };
+    drop(bar);
     let seconds = started.elapsed().as_secs_f64();
     plan.validate(&problem)?;
     if let Some((path, format)) = out {
@@ -94,7 +110,6 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
     }
     let report = plan.report(&problem).with_seconds(seconds);
     let json = serde_json::to_value(&report).map_err(|e| CliError::input(e.to_string()))?;
-    let failure = args.capacity.and_then(|capacity| misfit(&problem, &plan, capacity));
     let mut human = format!("{name}\n{report}");
     if let Some((path, _)) = out {
         human.push_str(&format!("{:<14} {}\n", "written to", path.display()));
@@ -102,8 +117,12 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
     Ok(Output { human, json, failure })
 }
 
-fn planner(args: &Args) -> Planner {
-    let mut planner = args.strategy.0.map_or_else(Planner::auto, Planner::new);
+fn planner(args: &Args, bar: Option<&Bar>) -> Planner {
+    let planner = args.strategy.0.map_or_else(Planner::auto, Planner::new);
+    let mut planner = planner.effort(args.effort).seed(args.seed).threads(args.threads);
+    if let Some(bar) = bar {
+        planner = planner.progress(bar.callback());
+    }
     if let Some(deadline) = args.deadline {
         planner = planner.deadline(deadline);
     }
@@ -113,49 +132,8 @@ fn planner(args: &Args) -> Planner {
     if let Some(bytes) = args.max_binding {
         planner = planner.max_binding_bytes(bytes);
     }
+    if let Some(bytes) = args.capacity {
+        planner = planner.capacity_bytes(bytes);
+    }
     planner
-}
-
-/// The answer to "does it fit?" where it does not; says whether another plan might.
-fn misfit(problem: &Problem, plan: &Plan, capacity: u64) -> Option<CliError> {
-    let peak = plan.peak_bytes();
-    if peak <= capacity {
-        return None;
-    }
-    let mut message = format!("the plan needs {} bytes, {} are there", grouped(peak), grouped(capacity));
-    let crowd = bound::peak(problem).filter(|_| bound::max_load(problem) > capacity);
-    let step = crowd.as_ref().map(|(step, _)| step.index() as u32);
-    let mut largest = None;
-    match crowd {
-        None if plan.lower_bound_bytes() > capacity => {
-            message.push_str(&format!("; no plan needs less than {}", grouped(plan.lower_bound_bytes())));
-        }
-        None => message.push_str("; a better plan might fit"),
-        Some((step, live)) => {
-            // Largest first: the fewest tensors of that step that exceed the capacity.
-            let mut sum = 0;
-            let mut names = Vec::new();
-            for tensor in live.iter().filter_map(|id| problem.get(*id)) {
-                sum += tensor.size_bytes();
-                names.push(tensor.label());
-                if sum > capacity {
-                    break;
-                }
-            }
-            largest = names.first().map(|name| (*name).into());
-            message.push_str(&format!(
-                "; no plan can fit, since these live together at step {step} and take {} bytes: {}",
-                grouped(sum),
-                names.join(", ")
-            ));
-        }
-    }
-    Some(CliError {
-        tensor: largest,
-        step,
-        limit: Some("capacity"),
-        needed: Some(peak),
-        available: Some(capacity),
-        ..CliError::check("capacity", message)
-    })
 }

@@ -1,8 +1,8 @@
-//! Bytes, durations and strategies as people type them.
+//! Bytes, durations, strategies and efforts as people type them.
 
 use std::time::Duration;
 
-use crate::plan::{Strategy, nearest};
+use crate::plan::{Effort, Strategy, nearest};
 
 /// Bytes: `268435456`, `256MiB`, `1.5GiB`, `64KiB`.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
@@ -52,9 +52,23 @@ pub(super) fn strategy(name: &str) -> Result<Option<Strategy>, String> {
     })
 }
 
+/// An effort by name.
+pub(super) fn effort(name: &str) -> Result<Effort, String> {
+    Effort::ALL.iter().copied().find(|e| e.key() == name).ok_or_else(|| {
+        let meant = nearest(name, Effort::ALL.iter().map(|e| e.key())).unwrap_or("balanced");
+        format!("unknown effort; did you mean '{meant}'?")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn efforts_are_found_by_name() {
+        assert_eq!(effort("fast"), Ok(Effort::Fast));
+        assert_eq!(effort("through"), Err("unknown effort; did you mean 'thorough'?".to_owned()));
+    }
 
     #[test]
     fn bytes_and_durations_as_typed() {

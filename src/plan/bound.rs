@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::ids::align_up;
 use super::resolve::{Block, Merging, Resolved, resolve};
-use super::{Problem, StepId, TensorId};
+use super::{Problem, Proof, StepId, TensorId};
 
 /// Fewest live bytes at every step (the papers' operator breadth): one entry a step, [`Problem::steps`] in
 /// all.
@@ -79,16 +79,24 @@ pub(crate) fn positional_maxima_of(blocks: &[Block]) -> Vec<u64> {
     maxima
 }
 
-/// The sharpest bound known for the sum of `arenas` arena sizes: load, load with alignment, pins.
+/// The sharpest bound known for the sum of `arenas` arena sizes, and the argument behind it.
 ///
 /// Every offset is a multiple of the smallest alignment, so all live blocks but the topmost of an arena
 /// take a multiple of it; that counts where there is one arena.
-pub(crate) fn lower_bound_bytes(problem: &Problem, arenas: usize) -> u64 {
+pub(crate) fn lower_bound(problem: &Problem, arenas: usize) -> (u64, Proof) {
     let resolved = resolve(problem, Merging::None);
     let pinned = resolved.blocks.iter().filter_map(|b| b.pin.map(|pin| pin + b.size_bytes)).max();
-    let bound = max_load(problem).max(pinned.unwrap_or(0));
+    let mut best = (max_load(problem), Proof::MaxLoad);
     let common = resolved.blocks.iter().map(|b| b.align_bytes).min().unwrap_or(1);
-    if arenas > 1 || common == 1 { bound } else { bound.max(aligned_load(problem, &resolved, common)) }
+    if arenas <= 1 && common > 1 {
+        best = sharper(best, (aligned_load(problem, &resolved, common), Proof::AlignedLoad));
+    }
+    sharper(best, (pinned.unwrap_or(0), Proof::Pins))
+}
+
+/// The plainer argument of two that say the same.
+fn sharper(plain: (u64, Proof), other: (u64, Proof)) -> (u64, Proof) {
+    if other.0 > plain.0 { other } else { plain }
 }
 
 fn peak_load(problem: &Problem) -> (u64, Option<u32>) {

@@ -1,7 +1,7 @@
 //! What the planner refuses, always with the tensor (or file) and both numbers.
 
-use super::Violation;
 use super::report::grouped;
+use super::{Misfit, Violation};
 
 /// A problem, a limit or a file that the planner refuses.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -159,6 +159,19 @@ pub enum PlanError {
         /// `pin` or `alignment`.
         what: &'static str,
     },
+    /// Tensors that must not share an arena and must share bytes.
+    #[error("'{first}' and '{second}' cannot lie in different arenas: {why}")]
+    Separate {
+        /// One tensor.
+        first: String,
+        /// The other.
+        second: String,
+        /// What binds them.
+        why: &'static str,
+    },
+    /// No plan within a hard capacity was found.
+    #[error("{0}")]
+    OverCapacity(Box<Misfit>),
     /// A tensor larger than one binding of the device.
     #[error(
         "tensor '{tensor}' needs {} bytes, one binding holds at most {}",
@@ -239,7 +252,8 @@ impl PlanError {
             | PlanError::PinMisaligned { tensor, .. }
             | PlanError::OverBinding { tensor, .. }
             | PlanError::OverBuffer { tensor, .. } => Some(tensor),
-            PlanError::PinsOverlap { first, .. } => Some(first),
+            PlanError::PinsOverlap { first, .. } | PlanError::Separate { first, .. } => Some(first),
+            PlanError::OverCapacity(misfit) => misfit.tensors.first().map(|t| t.label.as_str()),
             PlanError::InPlaceSteps { output, .. }
             | PlanError::InPlaceSize { output, .. }
             | PlanError::InPlaceKept { output, .. } => Some(output),
@@ -256,6 +270,7 @@ impl PlanError {
         match self {
             PlanError::PinsOverlap { step, .. } | PlanError::InPlaceKept { step, .. } => Some(*step),
             PlanError::InPlaceSteps { output_first, .. } => Some(*output_first),
+            PlanError::OverCapacity(misfit) => misfit.step.map(|s| s.index() as u32),
             PlanError::Invalid(violation) => violation.step().map(|s| s.index() as u32),
             _ => None,
         }
@@ -270,6 +285,7 @@ impl PlanError {
             PlanError::OverBuffer { needed_bytes, limit_bytes, .. } => {
                 Some(("max_buffer_bytes", *needed_bytes, *limit_bytes))
             }
+            PlanError::OverCapacity(misfit) => Some(("capacity", misfit.needed_bytes, misfit.capacity_bytes)),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::{Fingerprint, Hasher};
-use super::{Alias, Alignment, ArenaId, Plan, PlanError, Problem, Strategy, TensorId};
+use super::{Alias, Alignment, ArenaId, Plan, PlanError, Problem, Proof, Separation, Strategy, TensorId};
 
 const FORMAT: &str = "sublet plan";
 const VERSION: u32 = 1;
@@ -33,6 +33,8 @@ struct ProblemPart {
     fingerprint: String,
     alignment: u64,
     tensors: Vec<TensorPart>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    separate: Vec<Separation>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,6 +61,10 @@ struct TensorPart {
 struct PlanPart {
     checksum: String,
     strategy: String,
+    /// Absent where no plan is proven to be impossible below the peak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
+    lower_bound_bytes: u64,
     arenas: Vec<u64>,
     places: Vec<PlacePart>,
 }
@@ -103,10 +109,13 @@ pub fn to_json(problem: &Problem, plan: &Plan) -> Result<String, PlanError> {
             fingerprint: found.to_string(),
             alignment: problem.alignment().bytes(),
             tensors: tensors.collect(),
+            separate: problem.separations().to_vec(),
         },
         plan: PlanPart {
             checksum: checksum(plan).to_string(),
             strategy: plan.strategy.key().to_owned(),
+            proof: plan.proof.map(|proof| proof.key().to_owned()),
+            lower_bound_bytes: plan.lower_bound_bytes,
             arenas: plan.arenas.clone(),
             places: places.collect(),
         },
@@ -178,6 +187,9 @@ fn rebuild(part: &ProblemPart) -> Result<Problem, PlanError> {
             problem.allow_in_place(*id, *input)?;
         }
     }
+    for separation in &part.separate {
+        problem.separate_step_io(separation.left(), separation.right())?;
+    }
     Ok(problem)
 }
 
@@ -199,13 +211,34 @@ fn rebuild_plan(problem: &Problem, part: &PlanPart) -> Result<Plan, String> {
         return Err("field 'plan.arenas' sums to more than 64 bits hold".to_owned());
     }
     let places = part.places.iter().map(|p| (p.arena, p.offset_bytes)).collect();
-    Ok(Plan::given(problem, strategy, places, part.arenas.clone()))
+    let mut plan = Plan::given(problem, strategy, places, part.arenas.clone());
+    // What a search found out is not found out again; what needs no search is, and must agree.
+    let (bytes, known, peak) = (part.lower_bound_bytes, plan.lower_bound_bytes, plan.peak_bytes());
+    if bytes < known || bytes > peak.max(known) {
+        return Err(format!(
+            "field 'plan.lower_bound_bytes' is {bytes}, not between {known} and the peak {peak}"
+        ));
+    }
+    plan.lower_bound_bytes = bytes;
+    if let Some(key) = &part.proof {
+        let proof = Proof::from_key(key)
+            .ok_or_else(|| format!("field 'plan.proof' is '{key}', which is no kind of proof"))?;
+        if peak != bytes {
+            return Err(format!(
+                "field 'plan.proof' is '{key}', but the peak {peak} is not the lower bound {bytes}"
+            ));
+        }
+        plan.proof = Some(proof);
+    }
+    Ok(plan)
 }
 
 fn checksum(plan: &Plan) -> Fingerprint {
     let mut hasher = Hasher::new();
     hasher.text(&plan.fingerprint.to_string());
     hasher.text(plan.strategy.key());
+    hasher.text(plan.proof.map_or("", Proof::key));
+    hasher.number(plan.lower_bound_bytes);
     hasher.number(plan.arenas.len() as u64);
     plan.arenas.iter().for_each(|bytes| hasher.number(*bytes));
     for (arena, offset_bytes) in &plan.places {

@@ -18,30 +18,40 @@
 //! # Ok::<(), sublet::plan::PlanError>(())
 //! ```
 
+mod auto;
 pub mod bound;
+mod capacity;
 pub mod csv;
 mod error;
 pub mod file;
 mod fingerprint;
 mod ids;
+mod inplace;
 mod names;
 mod pack;
+mod placement;
 mod planner;
 mod problem;
+mod progress;
 pub mod report;
 mod resolve;
 mod search;
+mod separate;
 mod strategy;
 mod synthetic;
 mod validate;
 
+pub use capacity::{Misfit, MisfitTensor};
 pub use error::PlanError;
 pub use fingerprint::Fingerprint;
 pub use ids::{Alignment, ArenaId, StepId, TensorId};
 pub use names::nearest;
-pub use planner::{Plan, Planner};
+pub use placement::Plan;
+pub use planner::Planner;
 pub use problem::{Alias, Problem, Tensor};
+pub use progress::{Effort, Phase, Progress, Proof};
 pub use report::Report;
+pub use separate::Separation;
 pub use strategy::{SharedPlan, SharedStrategy, Strategy};
 pub use synthetic::Synthetic;
 pub use validate::Violation;

@@ -1,27 +1,42 @@
 //! From a problem to a plan: limits, the choice of strategy, the result.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ids::align_up;
-use super::pack::{Packed, split_best, split_naive};
+use super::auto::{Options, place as place_lowest};
+use super::pack::{self, Demands, Packed};
 use super::resolve::{Block, Merging, Resolved, resolve};
-use super::{ArenaId, Fingerprint, PlanError, Problem, Report, Strategy, TensorId, Violation, bound};
+use super::{Effort, Plan, PlanError, Problem, Progress, Proof, Strategy, bound, capacity, inplace};
 
-/// What `auto` tries, in this order; of equally good plans the first stays.
-const PORTFOLIO: &[Strategy] =
-    &[Strategy::GreedyBySize, Strategy::StripPacking, Strategy::GreedyByBreadth, Strategy::GreedyInOrder];
-
-/// Makes plans: which strategies, within which limits of the device.
+/// Makes plans: which strategies, within which limits of the device, at what effort.
 #[derive(Debug, Clone, Default)]
 pub struct Planner {
     strategy: Option<Strategy>,
     max_buffer_bytes: Option<u64>,
     max_binding_bytes: Option<u64>,
+    capacity_bytes: Option<u64>,
+    /// Good enough: nothing below it is looked for.
+    goal_bytes: Option<u64>,
     deadline: Option<Duration>,
+    effort: Effort,
+    seed: u64,
+    threads: Option<usize>,
+    progress: Option<Callback>,
+}
+
+/// What is told of a search under way.
+#[derive(Clone)]
+struct Callback(Arc<dyn Fn(Progress) + Send + Sync>);
+
+impl std::fmt::Debug for Callback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Callback")
+    }
 }
 
 impl Planner {
-    /// Tries several strategies and keeps the best plan; stops where the lower bound is reached.
+    /// Searches for the lowest peak: greedy placement in many orders, then exact search; stops where the
+    /// lower bound is reached.
     pub fn auto() -> Self {
         Planner::default()
     }
@@ -32,7 +47,7 @@ impl Planner {
     }
 
     /// No arena may be larger than this, rounded down to a multiple of the alignment; larger plans get
-    /// several.
+    /// several, as few as are found, and of those the ones of the least total.
     pub fn max_buffer_bytes(mut self, bytes: u64) -> Self {
         self.max_buffer_bytes = Some(bytes);
         self
@@ -44,45 +59,69 @@ impl Planner {
         self
     }
 
-    /// After that long no further strategy is tried. The first one always finishes; without a deadline the
-    /// result does not depend on the machine.
+    /// The peak, over all arenas, must not exceed this: where no such plan is found, [`Planner::plan`] answers
+    /// with [`PlanError::OverCapacity`] and tensors that do not fit together.
+    pub fn capacity_bytes(mut self, bytes: u64) -> Self {
+        self.capacity_bytes = Some(bytes);
+        self
+    }
+
+    /// Bounds the time that [`Planner::plan`] takes, from its start; the best plan so far is returned then.
+    /// One greedy placement always finishes; without a deadline the result does not depend on the machine.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
+        self
+    }
+
+    /// How much to try before giving up.
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
+        self
+    }
+
+    /// Where the search's random numbers start (0): another seed may find another plan, the same seed finds
+    /// the same.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Most threads to use (1; 0 counts as 1). Changes how long a plan takes, never which plan it is, unless
+    /// there is a deadline.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Calls back whenever the search enters a phase or has found something better, from the thread that
+    /// plans.
+    pub fn progress(mut self, callback: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Callback(Arc::new(callback)));
         self
     }
 
     /// Gives every tensor its arena and offset.
     ///
     /// # Errors
-    /// A tensor over a limit, or two pins that meet: named, with both numbers.
+    /// A tensor over a limit, two pins that meet, tensors that exceed the capacity: named, with both numbers.
     pub fn plan(&self, problem: &Problem) -> Result<Plan, PlanError> {
-        let started = Instant::now();
+        // A deadline beyond what the clock can hold is none.
+        let deadline = self.deadline.and_then(|deadline| Instant::now().checked_add(deadline));
         let limit_bytes = self.check_limits(problem)?;
         check_pins(problem)?;
-        let chosen = self.strategy.as_ref().map_or(PORTFOLIO, std::slice::from_ref);
-        let variants = variants(problem);
-        let bound_bytes = bound::lower_bound_bytes(problem, 1);
-        let mut best: Option<Candidate> = None;
-        'search: for strategy in chosen {
-            for resolved in &variants[..if *strategy == Strategy::Naive { 1 } else { variants.len() }] {
-                let late = self.deadline.is_some_and(|deadline| started.elapsed() >= deadline);
-                if best.is_some() && late {
-                    break 'search;
-                }
-                let packed = pack(*strategy, &resolved.blocks, limit_bytes, bound_bytes);
-                let rank = (packed.peak_bytes(), packed.arenas.len());
-                if best.as_ref().is_none_or(|b| rank < (b.packed.peak_bytes(), b.packed.arenas.len())) {
-                    let all_given =
-                        !resolved.blocks.is_empty() && resolved.blocks.iter().all(|b| b.pin.is_some());
-                    let strategy = if all_given { Strategy::Given } else { *strategy };
-                    best = Some(Candidate { strategy, resolved: resolved.clone(), packed });
-                }
-                if rank.0 <= bound_bytes {
-                    break 'search;
-                }
-            }
-        }
-        let plan = Plan::new(problem, best.expect("the first strategy always finishes"));
+        let run = Run {
+            planner: self,
+            problem,
+            limit_bytes,
+            options: Options {
+                effort: self.effort,
+                deadline,
+                seed: self.seed,
+                threads: self.threads.unwrap_or(1).max(1),
+                goal_bytes: self.goal_bytes,
+            },
+        };
+        let plan = run.best();
         log::info!(
             "planned {} tensors by {}: peak {} bytes in {} arenas, lower bound {}, naive total {}",
             problem.len(),
@@ -92,7 +131,18 @@ impl Planner {
             plan.lower_bound_bytes,
             problem.naive_bytes()
         );
-        Ok(plan)
+        match self.capacity_bytes {
+            Some(capacity) if plan.peak_bytes() > capacity => {
+                let misfit = capacity::explain(self, problem, &plan, capacity, deadline);
+                Err(PlanError::OverCapacity(Box::new(misfit)))
+            }
+            _ => Ok(plan),
+        }
+    }
+
+    /// The same for parts of a problem, which only need to come down to `goal_bytes`.
+    pub(super) fn for_subproblems(&self, goal_bytes: u64) -> Planner {
+        Planner { capacity_bytes: None, goal_bytes: Some(goal_bytes), progress: None, ..self.clone() }
     }
 
     /// The limit of one arena, if there is one.
@@ -120,35 +170,92 @@ impl Planner {
     }
 }
 
+/// One call of [`Planner::plan`].
+struct Run<'a> {
+    planner: &'a Planner,
+    problem: &'a Problem,
+    limit_bytes: Option<u64>,
+    options: Options,
+}
+
+/// What a strategy made of one way to use the in-place permissions.
 struct Candidate {
     strategy: Strategy,
-    resolved: Resolved,
+    variant: usize,
     packed: Packed,
+    /// What no placement of the variant in one arena can undercut, and why.
+    searched: Option<(u64, Option<Proof>)>,
 }
 
-/// The ways to use the in-place permissions that differ, plainest first.
-fn variants(problem: &Problem) -> Vec<Resolved> {
-    let mut variants = vec![resolve(problem, Merging::None)];
-    if problem.tensors().iter().any(|t| !t.in_place.is_empty()) {
-        for merging in [Merging::EqualSize, Merging::All] {
-            let resolved = resolve(problem, merging);
-            if variants.iter().all(|v| v.blocks != resolved.blocks || v.slots != resolved.slots) {
-                variants.push(resolved);
+impl Run<'_> {
+    /// The best plan over all ways to use the permissions; of equal ones the first.
+    fn best(&self) -> Plan {
+        let (bound_bytes, _) = bound::lower_bound(self.problem, 1);
+        let mut variants = inplace::variants(self.problem);
+        if let Some(limit_bytes) = self.limit_bytes {
+            // A small pinned output in the bytes of a large input may reach past the limit with it.
+            let fits = |b: &Block| b.pin.is_none_or(|pin| pin + b.size_bytes <= limit_bytes);
+            variants.retain(|v| v.blocks.iter().all(fits));
+        }
+        if self.planner.strategy == Some(Strategy::Naive) {
+            variants = vec![resolve(self.problem, Merging::None)];
+        }
+        let mut best: Option<Candidate> = None;
+        for (at, variant) in variants.iter().enumerate() {
+            if let Some(best) = &best {
+                // Variants come by load, and no packing of one is below its load.
+                let load = super::strategy::load_profile(&variant.blocks).highest_bytes;
+                let is_best =
+                    best.packed.arenas.len() <= 1 && best.packed.peak_bytes() <= bound_bytes.max(load);
+                if is_best || self.options.is_late() {
+                    break;
+                }
+            }
+            let candidate = self.candidate(at, variant, bound_bytes);
+            if best.as_ref().is_none_or(|b| candidate.packed.rank() < b.packed.rank()) {
+                best = Some(candidate);
             }
         }
+        let best = best.expect("there is always a way to use no permission");
+        let resolved = &variants[best.variant];
+        let all_given = !resolved.blocks.is_empty() && resolved.blocks.iter().all(|b| b.pin.is_some());
+        let strategy = if all_given { Strategy::Given } else { best.strategy };
+        let mut plan = Plan::new(self.problem, strategy, resolved, best.packed);
+        // Where there are permissions, what holds for one way to use them proves nothing.
+        let is_free = self.problem.tensors().iter().any(|t| !t.in_place().is_empty());
+        if let Some((lower_bound_bytes, proof)) = best.searched.filter(|_| !is_free) {
+            plan.learn(lower_bound_bytes, proof);
+        }
+        plan
     }
-    variants
-}
 
-/// One arena where it fits, else as many as it takes.
-fn pack(strategy: Strategy, blocks: &[Block], limit_bytes: Option<u64>, bound_bytes: u64) -> Packed {
-    let offsets = strategy.place(blocks);
-    let single = Packed::single(blocks, offsets.clone());
-    let Some(limit_bytes) = limit_bytes.filter(|limit| single.peak_bytes() > *limit) else { return single };
-    if strategy == Strategy::Naive {
-        return split_naive(blocks, limit_bytes);
+    fn candidate(&self, variant: usize, resolved: &Resolved, bound_bytes: u64) -> Candidate {
+        let blocks = &resolved.blocks;
+        let mut progress = |progress| {
+            if let Some(Callback(callback)) = &self.planner.progress {
+                callback(progress);
+            }
+        };
+        let (strategy, offsets, searched) = match self.planner.strategy {
+            Some(strategy) => (strategy, strategy.place(blocks), None),
+            None => {
+                let found = place_lowest(blocks, &self.options, &mut progress);
+                (found.strategy, found.offsets, Some((found.lower_bound_bytes, found.proof)))
+            }
+        };
+        let single = Packed::single(blocks, offsets.clone());
+        let limit_bytes = self.limit_bytes.unwrap_or(u64::MAX);
+        if resolved.parted.is_empty() && single.peak_bytes() <= limit_bytes {
+            return Candidate { strategy, variant, packed: single, searched };
+        }
+        let packed = if strategy == Strategy::Naive {
+            pack::naive(blocks, &resolved.parted, limit_bytes)
+        } else {
+            let demands = Demands { parted: &resolved.parted, limit_bytes, bound_bytes };
+            pack::several(blocks, &offsets, &demands, &self.options, &mut progress)
+        };
+        Candidate { strategy, variant, packed, searched: None }
     }
-    split_best(blocks, &offsets, limit_bytes, bound_bytes)
 }
 
 fn check_pins(problem: &Problem) -> Result<(), PlanError> {
@@ -176,180 +283,4 @@ fn check_pins(problem: &Problem) -> Result<(), PlanError> {
         }
     }
     Ok(())
-}
-
-/// Where every tensor of a problem lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) strategy: Strategy,
-    pub(crate) places: Vec<(ArenaId, u64)>,
-    pub(crate) arenas: Vec<u64>,
-    pub(crate) lower_bound_bytes: u64,
-    pub(crate) padding_bytes: u64,
-}
-
-impl Plan {
-    fn new(problem: &Problem, candidate: Candidate) -> Self {
-        let Candidate { strategy, resolved, packed } = candidate;
-        let places = resolved
-            .slots
-            .iter()
-            .zip(problem.tensors())
-            .map(|(slot, tensor)| match slot {
-                Some((block, byte)) => {
-                    let (arena, offset) = packed.places[*block];
-                    (ArenaId::new(arena as u32), offset + byte)
-                }
-                None => (ArenaId::new(0), zero_size_offset(problem, tensor)),
-            })
-            .collect();
-        let mut arenas = packed.arenas;
-        if arenas.is_empty() && !problem.is_empty() {
-            arenas.push(0);
-        }
-        Plan {
-            fingerprint: problem.fingerprint(),
-            strategy,
-            places,
-            lower_bound_bytes: bound::lower_bound_bytes(problem, arenas.len()),
-            padding_bytes: padding_bytes(problem),
-            arenas,
-        }
-    }
-
-    /// A plan that came from elsewhere, unjudged.
-    pub(crate) fn given(
-        problem: &Problem,
-        strategy: Strategy,
-        places: Vec<(ArenaId, u64)>,
-        arenas: Vec<u64>,
-    ) -> Self {
-        Plan {
-            fingerprint: problem.fingerprint(),
-            strategy,
-            places,
-            lower_bound_bytes: bound::lower_bound_bytes(problem, arenas.len()),
-            padding_bytes: padding_bytes(problem),
-            arenas,
-        }
-    }
-
-    /// Offset of a tensor in its arena, bytes.
-    ///
-    /// # Panics
-    /// Like a slice, where `id` is no tensor of the plan's problem; [`Plan::place`] does not.
-    pub fn offset_bytes(&self, id: TensorId) -> u64 {
-        self.places[id.index()].1
-    }
-
-    /// The arena of a tensor.
-    ///
-    /// # Panics
-    /// Like a slice, where `id` is no tensor of the plan's problem; [`Plan::place`] does not.
-    pub fn arena(&self, id: TensorId) -> ArenaId {
-        self.places[id.index()].0
-    }
-
-    /// Arena and offset in bytes of a tensor; `None` for an id of another problem.
-    pub fn place(&self, id: TensorId) -> Option<(ArenaId, u64)> {
-        self.places.get(id.index()).copied()
-    }
-
-    /// Number of tensors.
-    pub fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// Whether it is the plan of a problem without tensors.
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
-    /// Bytes of every arena; at least one entry where there is a tensor.
-    pub fn arenas(&self) -> &[u64] {
-        &self.arenas
-    }
-
-    /// Sum of all arenas, bytes: what must be allocated.
-    pub fn peak_bytes(&self) -> u64 {
-        self.arenas.iter().sum()
-    }
-
-    /// The strategy that made it.
-    pub fn strategy(&self) -> Strategy {
-        self.strategy
-    }
-
-    /// What no plan of this problem with as many arenas can undercut, bytes.
-    pub fn lower_bound_bytes(&self) -> u64 {
-        self.lower_bound_bytes
-    }
-
-    /// Whether the peak is proven to be the lowest: it meets the lower bound.
-    pub fn is_optimal(&self) -> bool {
-        self.peak_bytes() == self.lower_bound_bytes
-    }
-
-    /// Fingerprint of the problem it was made for.
-    pub fn fingerprint(&self) -> Fingerprint {
-        self.fingerprint
-    }
-
-    /// Bytes that rounding up to the alignment takes at the step at which they are most.
-    pub fn padding_bytes(&self) -> u64 {
-        self.padding_bytes
-    }
-
-    /// Judges the plan: a sweep over the steps that shares no code with any strategy.
-    ///
-    /// # Errors
-    /// The first rule that is broken: two tensors that meet in steps and bytes, a wrong alignment, ...
-    pub fn validate(&self, problem: &Problem) -> Result<(), Violation> {
-        super::validate::validate(self, problem)
-    }
-
-    /// The numbers of the plan beside those of its problem.
-    pub fn report(&self, problem: &Problem) -> Report {
-        Report::new(self, problem)
-    }
-
-    /// The same plan with one tensor elsewhere, unchecked: for tests of whatever should notice. An unknown
-    /// id changes nothing.
-    pub fn with_offset(&self, id: TensorId, arena: ArenaId, offset_bytes: u64) -> Plan {
-        let mut plan = self.clone();
-        if let Some(place) = plan.places.get_mut(id.index()) {
-            *place = (arena, offset_bytes);
-        }
-        plan
-    }
-}
-
-/// A tensor of 0 bytes lies at its pin or its base's, else at 0.
-fn zero_size_offset(problem: &Problem, tensor: &super::Tensor) -> u64 {
-    let mut root = tensor;
-    while let Some(base) = root.alias.and_then(|alias| problem.get(alias.base)) {
-        root = base;
-    }
-    root.pin.unwrap_or(0)
-}
-
-/// Most bytes of rounding at any step; says what the alignment costs whatever the plan.
-fn padding_bytes(problem: &Problem) -> u64 {
-    let blocks = resolve(problem, Merging::None).blocks;
-    let padding = |b: &Block| align_up(b.size_bytes, b.align_bytes) - b.size_bytes;
-    let mut births: Vec<(u32, u64)> = blocks.iter().map(|b| (b.first, padding(b))).collect();
-    let mut deaths: Vec<(u32, u64)> = blocks.iter().map(|b| (b.last, padding(b))).collect();
-    births.sort_unstable();
-    deaths.sort_unstable();
-    let (mut live, mut most, mut dead) = (0, 0, 0);
-    for (step, bytes) in births {
-        while deaths[dead].0 < step {
-            live -= deaths[dead].1;
-            dead += 1;
-        }
-        live += bytes;
-        most = most.max(live);
-    }
-    most
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use super::fingerprint::{Fingerprint, Hasher};
-use super::{Alignment, PlanError, TensorId};
+use super::{Alignment, PlanError, Separation, TensorId};
 
 /// A view's place: it is bytes of another tensor by meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -93,6 +93,7 @@ impl Tensor {
 pub struct Problem {
     alignment: Alignment,
     tensors: Vec<Tensor>,
+    pub(super) separations: Vec<Separation>,
     labels: HashMap<String, TensorId>,
     naive_bytes: u64,
     /// No plan of any strategy reaches past this byte, so offset arithmetic cannot overflow.
@@ -107,6 +108,7 @@ impl Problem {
         Problem {
             alignment,
             tensors: Vec::new(),
+            separations: Vec::new(),
             labels: HashMap::new(),
             naive_bytes: 0,
             padded_bytes: 0,
@@ -178,7 +180,8 @@ impl Problem {
     /// Demands that a tensor lies at exactly that offset of the first arena.
     ///
     /// # Errors
-    /// An unknown id, a view, an offset that is misaligned or overflows with the sizes of all tensors.
+    /// An unknown id, a view, an offset that is misaligned or overflows with the sizes of all tensors; a
+    /// tensor that must not share an arena with another pinned one.
     pub fn pin(&mut self, id: TensorId, offset_bytes: u64) -> Result<(), PlanError> {
         self.check_no_view(id, "pin")?;
         let tensor = self.known(id)?;
@@ -194,8 +197,12 @@ impl Problem {
                 size_bytes: tensor.size_bytes,
                 total_bytes: offset_bytes,
             })?;
+        let before = self.tensors[id.index()].pin.replace(offset_bytes);
+        if let Err(contradiction) = self.contradictions() {
+            self.tensors[id.index()].pin = before;
+            return Err(contradiction);
+        }
         self.highest_pin_end = self.highest_pin_end.max(end);
-        self.tensors[id.index()].pin = Some(offset_bytes);
         Ok(())
     }
 
@@ -217,7 +224,7 @@ impl Problem {
     /// A permission, not a demand: the planner uses it where it lowers the peak.
     ///
     /// # Errors
-    /// An unknown id, `input` used later or kept, `output` larger than `input`.
+    /// An unknown id, `input` used later or kept, `output` larger than `input`, the two separated.
     pub fn allow_in_place(&mut self, output: TensorId, input: TensorId) -> Result<(), PlanError> {
         let (out, inp) = (self.known(output)?, self.known(input)?);
         if inp.kept {
@@ -239,6 +246,13 @@ impl Problem {
                 input_bytes: inp.size_bytes,
             });
         }
+        if self.parted(output, input) {
+            return Err(PlanError::Separate {
+                first: out.label.clone(),
+                second: inp.label.clone(),
+                why: "the one may take the bytes of the other in place",
+            });
+        }
         let permissions = &mut self.tensors[output.index()].in_place;
         if !permissions.contains(&input) {
             permissions.push(input);
@@ -251,7 +265,7 @@ impl Problem {
     ///
     /// # Errors
     /// An unknown id; a view that reaches past its base, has another base already, has a pin or an alignment,
-    /// or would be a view of itself.
+    /// or would be a view of itself; bytes that must lie in different arenas.
     pub fn alias(&mut self, view: TensorId, base: TensorId, byte_offset: u64) -> Result<(), PlanError> {
         let (v, b) = (self.known(view)?, self.known(base)?);
         let refuse = |why| PlanError::View { view: v.label.clone(), base: b.label.clone(), why };
@@ -279,7 +293,7 @@ impl Problem {
             at = self.tensors[id.index()].alias.map(|a| a.base);
         }
         self.tensors[view.index()].alias = Some(Alias { base, byte_offset });
-        Ok(())
+        self.contradictions().inspect_err(|_| self.tensors[view.index()].alias = None)
     }
 
     /// Alignment of every tensor that sets none of its own.
@@ -351,6 +365,13 @@ impl Problem {
                 hasher.number(input.index() as u64);
             }
         }
+        // Only where there are any: plans of problems without keep their fingerprint.
+        for separation in &self.separations {
+            for side in [&separation.left, &separation.right] {
+                hasher.number(side.len() as u64);
+                side.iter().for_each(|id| hasher.number(id.index() as u64));
+            }
+        }
         hasher.finish()
     }
 
@@ -358,6 +379,35 @@ impl Problem {
     pub(crate) fn without_keep(&self) -> Problem {
         let mut problem = self.clone();
         problem.tensors.iter_mut().for_each(|t| t.kept = false);
+        problem
+    }
+
+    /// The same problem with only those tensors, which keep their labels, and with as many steps. A view
+    /// stays only with its base.
+    pub(crate) fn subset(&self, stays: &[bool]) -> Problem {
+        let mut number = vec![None; self.tensors.len()];
+        let mut problem = Problem { steps: self.steps, ..Problem::new(self.alignment) };
+        problem.highest_pin_end = self.highest_pin_end;
+        for (i, tensor) in self.tensors.iter().enumerate().filter(|(i, _)| stays[*i]) {
+            let id = TensorId::new(problem.tensors.len() as u32);
+            number[i] = Some(id);
+            problem.naive_bytes += tensor.size_bytes;
+            problem.padded_bytes += tensor.size_bytes + Alignment::MAX_BYTES;
+            problem.labels.insert(tensor.label.clone(), id);
+            problem.tensors.push(tensor.clone());
+        }
+        let new = |id: TensorId| number[id.index()];
+        for tensor in &mut problem.tensors {
+            tensor.in_place = tensor.in_place.iter().filter_map(|input| new(*input)).collect();
+            tensor.alias = tensor.alias.and_then(|alias| Some(Alias { base: new(alias.base)?, ..alias }));
+        }
+        for separation in &self.separations {
+            let side = |ids: &[TensorId]| ids.iter().filter_map(|id| new(*id)).collect::<Vec<_>>();
+            let (left, right) = (side(&separation.left), side(&separation.right));
+            if !left.is_empty() && !right.is_empty() {
+                problem.separations.push(Separation { left, right });
+            }
+        }
         problem
     }
 

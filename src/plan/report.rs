@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Plan, Planner, Problem, bound};
+use super::{Effort, Plan, Planner, Problem, Strategy, bound};
 
 /// One arena of a report.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -31,6 +31,9 @@ pub struct Report {
     pub gap: f64,
     /// Whether no plan can be better.
     pub optimal: bool,
+    /// Why no plan can be better, where that is proven: `max load`, `aligned load`, `pins`, `exact fill` or
+    /// `exhausted`.
+    pub proof: Option<String>,
     /// What no plan can undercut, bytes.
     pub lower_bound_bytes: u64,
     /// Key of the strategy.
@@ -72,6 +75,7 @@ impl Report {
             padding_bytes: plan.padding_bytes(),
             gap: if max_load_bytes == 0 { 0.0 } else { over as f64 / max_load_bytes as f64 },
             optimal: plan.is_optimal(),
+            proof: plan.proof().map(|proof| proof.key().to_owned()),
             lower_bound_bytes: plan.lower_bound_bytes(),
             strategy: plan.strategy().key().to_owned(),
             layout: "shared".to_owned(),
@@ -93,7 +97,12 @@ impl Report {
 }
 
 fn keep_cost(plan: &Plan, problem: &Problem) -> u64 {
-    let without = Planner::new(plan.strategy()).plan(&problem.without_keep());
+    let planner = match plan.strategy() {
+        // What the search took so long for once is not worth as much a second time.
+        Strategy::Search => Planner::auto().effort(Effort::Fast),
+        strategy => Planner::new(strategy),
+    };
+    let without = planner.plan(&problem.without_keep());
     without.map_or(0, |w| plan.peak_bytes().saturating_sub(w.peak_bytes()))
 }
 
@@ -133,12 +142,12 @@ impl std::fmt::Display for Report {
         writeln!(f, "{:<14} {}", "naive total", mib(self.naive_bytes))?;
         writeln!(f, "{:<14} {}", "max load", mib(self.max_load_bytes))?;
         writeln!(f, "{:<14} {}", "peak", mib(self.peak_bytes))?;
-        let proof = match (self.optimal, self.lower_bound_bytes > self.max_load_bytes) {
-            (true, _) => "proven lowest".to_owned(),
-            (false, true) => {
+        let proof = match (&self.proof, self.lower_bound_bytes > self.max_load_bytes) {
+            (Some(proof), _) => format!("proven lowest ({proof})"),
+            (None, true) => {
                 format!("not proven lowest; lower bound {} bytes", grouped(self.lower_bound_bytes))
             }
-            (false, false) => "not proven lowest".to_owned(),
+            (None, false) => "not proven lowest".to_owned(),
         };
         writeln!(f, "{:<14} {:>10.3} %    {proof}", "gap", self.gap * 100.0)?;
         writeln!(f, "{:<14} {} (alignment {})", "padding", mib(self.padding_bytes), self.alignment)?;

@@ -88,6 +88,16 @@ pub enum Violation {
         /// In which arena.
         arena: ArenaId,
     },
+    /// Two tensors in one arena that must not share one.
+    #[error("tensors '{first}' and '{second}' must not share an arena but both lie in arena {arena}")]
+    NotSeparated {
+        /// One tensor.
+        first: String,
+        /// The other.
+        second: String,
+        /// Where both lie.
+        arena: ArenaId,
+    },
     /// Two tensors that meet in steps and bytes.
     #[error(
         "tensors '{first}' and '{second}' both hold bytes {begin_bytes}..{end_bytes} of arena {arena} \
@@ -117,7 +127,7 @@ impl Violation {
             | Violation::Misaligned { tensor, .. }
             | Violation::MovedPin { tensor, .. } => Some(tensor),
             Violation::MovedView { view, .. } => Some(view),
-            Violation::Overlap { second, .. } => Some(second),
+            Violation::Overlap { second, .. } | Violation::NotSeparated { second, .. } => Some(second),
             Violation::OtherProblem { .. } | Violation::Count { .. } => None,
         }
     }
@@ -142,6 +152,7 @@ pub(super) fn validate(plan: &Plan, problem: &Problem) -> Result<(), Violation> 
     for id in problem.ids() {
         check_place(plan, problem, id)?;
     }
+    check_separations(plan, problem)?;
     sweep(plan, problem)
 }
 
@@ -186,6 +197,24 @@ fn check_place(plan: &Plan, problem: &Problem, id: TensorId) -> Result<(), Viola
     if offset_bytes % align_bytes != 0 {
         let tensor = tensor.label().to_owned();
         return Err(Violation::Misaligned { tensor, offset_bytes, align_bytes });
+    }
+    Ok(())
+}
+
+/// Arenas of the one side must not be among those of the other; tensors of 0 bytes lie nowhere.
+fn check_separations(plan: &Plan, problem: &Problem) -> Result<(), Violation> {
+    let label = |id: TensorId| problem.tensors()[id.index()].label().to_owned();
+    for separation in problem.separations() {
+        let placed = |side: &[TensorId]| -> BTreeMap<ArenaId, TensorId> {
+            let has_bytes = |id: &&TensorId| problem.tensors()[id.index()].size_bytes() > 0;
+            side.iter().rev().filter(has_bytes).map(|id| (plan.places[id.index()].0, *id)).collect()
+        };
+        let right = placed(separation.right());
+        for (arena, left) in placed(separation.left()) {
+            if let Some(right) = right.get(&arena) {
+                return Err(Violation::NotSeparated { first: label(left), second: label(*right), arena });
+            }
+        }
     }
     Ok(())
 }

@@ -30,6 +30,8 @@ pub enum Strategy {
     GreedyInOrder,
     /// arXiv 1804.10001: two-dimensional strip packing, best fit with lifting.
     StripPacking,
+    /// The search of `auto`, where no published strategy alone found what it found.
+    Search,
     /// No strategy: the offsets came with the records. What has none is placed greedily by size.
     Given,
 }
@@ -52,20 +54,21 @@ impl Strategy {
             Strategy::GreedyByBreadth => "greedy_by_breadth",
             Strategy::GreedyInOrder => "greedy_in_order",
             Strategy::StripPacking => "strip_packing",
+            Strategy::Search => "search",
             Strategy::Given => "given",
         }
     }
 
-    /// The strategy of that name, [`Strategy::Given`] included.
+    /// The strategy of that name, those included that cannot be asked for.
     pub(crate) fn from_key(key: &str) -> Option<Self> {
-        Strategy::ALL.iter().chain(&[Strategy::Given]).copied().find(|s| s.key() == key)
+        Strategy::ALL.iter().chain(&[Strategy::Search, Strategy::Given]).copied().find(|s| s.key() == key)
     }
 
     /// One offset a block, in one arena without a limit.
     pub(crate) fn place(self, blocks: &[Block]) -> Vec<u64> {
         match self {
             Strategy::Naive => naive::place(blocks),
-            Strategy::GreedyBySize | Strategy::Given => greedy_by_size::place(blocks),
+            Strategy::GreedyBySize | Strategy::Search | Strategy::Given => greedy_by_size::place(blocks),
             Strategy::GreedyByBreadth => greedy_by_breadth::place(blocks),
             Strategy::GreedyInOrder => greedy_in_order::place(blocks),
             Strategy::StripPacking => strip_packing::place(blocks),
@@ -104,25 +107,57 @@ pub(crate) fn by_size(blocks: &[Block]) -> Vec<usize> {
 /// At any other step the live blocks are some of those of the step of birth before it, whose breadth is no
 /// smaller.
 pub(crate) fn steps_by_breadth(blocks: &[Block]) -> Vec<u32> {
+    let mut breadths: Vec<(u64, u32)> = Vec::new();
+    each_breadth(blocks, |step, breadth| breadths.push((breadth, step)));
+    breadths.sort_by_key(|(breadth, step)| (std::cmp::Reverse(*breadth), *step));
+    breadths.into_iter().map(|(_, step)| step).collect()
+}
+
+/// Visits every step at which a block is born with the sum of live bytes there, in the order of time.
+fn each_breadth(blocks: &[Block], mut visit: impl FnMut(u32, u64)) {
     let mut births: Vec<(u32, u64)> = blocks.iter().map(|b| (b.first, b.size_bytes)).collect();
     let mut deaths: Vec<(u32, u64)> = blocks.iter().map(|b| (b.last, b.size_bytes)).collect();
     births.sort_unstable();
     deaths.sort_unstable();
-    let mut breadths: Vec<(u64, u32)> = Vec::new();
     let (mut live, mut dead) = (0u64, 0);
-    for (step, size_bytes) in births {
-        while deaths[dead].0 < step {
+    for born in births.chunk_by(|a, b| a.0 == b.0) {
+        while deaths[dead].0 < born[0].0 {
             live -= deaths[dead].1;
             dead += 1;
         }
-        live += size_bytes;
-        match breadths.last_mut() {
-            Some(last) if last.1 == step => last.0 = live,
-            _ => breadths.push((live, step)),
-        }
+        live += born.iter().map(|(_, size_bytes)| size_bytes).sum::<u64>();
+        visit(born[0].0, live);
     }
-    breadths.sort_by_key(|(breadth, step)| (Reverse(*breadth), *step));
-    breadths.into_iter().map(|(_, step)| step).collect()
+}
+
+/// The most live bytes at any step, and where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LoadProfile {
+    pub highest_bytes: u64,
+    /// The first step with so many.
+    pub first_step: u32,
+    /// Number of steps of birth with so many.
+    pub steps: usize,
+}
+
+impl LoadProfile {
+    /// Lower is better.
+    pub fn rank(&self) -> (u64, usize) {
+        (self.highest_bytes, self.steps)
+    }
+}
+
+/// The load of blocks; none at all have none.
+pub(crate) fn load_profile(blocks: &[Block]) -> LoadProfile {
+    let mut profile = LoadProfile::default();
+    each_breadth(blocks, |step, breadth| {
+        if breadth > profile.highest_bytes {
+            profile = LoadProfile { highest_bytes: breadth, first_step: step, steps: 1 };
+        } else if breadth == profile.highest_bytes {
+            profile.steps += 1;
+        }
+    });
+    profile
 }
 
 /// The blocks in the order of greedy by breadth: step by step, inside a step those not yet placed by size.

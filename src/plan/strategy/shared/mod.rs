@@ -9,7 +9,9 @@ mod greedy_by_size_improved;
 mod greedy_in_order;
 mod min_cost_flow;
 mod naive;
+mod search;
 
+use super::super::bound::positional_maxima_of;
 use super::super::names::nearest;
 use super::super::resolve::{Block, Merging, resolve};
 use super::super::{PlanError, Problem, TensorId, Violation};
@@ -30,11 +32,25 @@ pub enum SharedStrategy {
     GreedyInOrder,
     /// The TFLite GPU delegate's: successors of least additional size, as a flow of least cost.
     MinCostFlow,
+    /// The best of the published ones, improved by local search, then by exhausting all ways; says what it
+    /// has proven.
+    Search,
 }
 
 impl SharedStrategy {
     /// Every strategy, in the order in which reports list them.
     pub const ALL: &'static [SharedStrategy] = &[
+        SharedStrategy::Naive,
+        SharedStrategy::GreedyBySize,
+        SharedStrategy::GreedyBySizeImproved,
+        SharedStrategy::GreedyByBreadth,
+        SharedStrategy::GreedyInOrder,
+        SharedStrategy::MinCostFlow,
+        SharedStrategy::Search,
+    ];
+
+    /// Those that others have published.
+    const PUBLISHED: &'static [SharedStrategy] = &[
         SharedStrategy::Naive,
         SharedStrategy::GreedyBySize,
         SharedStrategy::GreedyBySizeImproved,
@@ -52,6 +68,7 @@ impl SharedStrategy {
             SharedStrategy::GreedyByBreadth => "greedy_by_breadth",
             SharedStrategy::GreedyInOrder => "greedy_in_order",
             SharedStrategy::MinCostFlow => "min_cost_flow",
+            SharedStrategy::Search => "search",
         }
     }
 
@@ -63,6 +80,7 @@ impl SharedStrategy {
             SharedStrategy::GreedyByBreadth => greedy_by_breadth::assign(blocks),
             SharedStrategy::GreedyInOrder => greedy_in_order::assign(blocks),
             SharedStrategy::MinCostFlow => min_cost_flow::assign(blocks),
+            SharedStrategy::Search => search::assign(blocks).objects,
         }
     }
 }
@@ -95,14 +113,21 @@ pub struct SharedPlan {
     strategy: SharedStrategy,
     objects: Vec<u64>,
     object_of: Vec<Option<usize>>,
+    lower_bound_bytes: u64,
 }
 
 impl SharedPlan {
     pub(super) fn new(problem: &Problem, strategy: SharedStrategy) -> Self {
         let resolved = resolve(problem, Merging::None);
-        let objects = strategy.assign(&resolved.blocks);
+        let (objects, lower_bound_bytes) = if strategy == SharedStrategy::Search {
+            let searched = search::assign(&resolved.blocks);
+            (searched.objects, searched.lower_bound_bytes)
+        } else {
+            (strategy.assign(&resolved.blocks), positional_maxima_of(&resolved.blocks).iter().sum())
+        };
         SharedPlan {
             strategy,
+            lower_bound_bytes,
             object_of: resolved.slots.iter().map(|s| s.map(|(block, _)| objects.object_of[block])).collect(),
             objects: objects.sizes_bytes,
         }
@@ -121,6 +146,17 @@ impl SharedPlan {
     /// Sum of the sizes, bytes.
     pub fn total_bytes(&self) -> u64 {
         self.objects.iter().sum()
+    }
+
+    /// What no shared objects can undercut as far as is known, bytes: the sum of the positional maxima of
+    /// arXiv 2001.03288, or what the search has proven.
+    pub fn lower_bound_bytes(&self) -> u64 {
+        self.lower_bound_bytes
+    }
+
+    /// Whether the total is proven to be the least.
+    pub fn is_optimal(&self) -> bool {
+        self.total_bytes() == self.lower_bound_bytes
     }
 
     /// Judges the plan with code that no strategy shares; an object is told as an arena.
