@@ -12,7 +12,6 @@ pub(crate) mod index;
 pub(crate) mod lower;
 mod part;
 mod portfolio;
-mod progress;
 mod repair;
 mod sections;
 mod split;
@@ -31,7 +30,7 @@ use part::Part;
 use portfolio::{RULES, Stop, Way};
 use split::{Reduced, heaviest_first};
 
-pub use progress::{Phase, Progress};
+pub(crate) use super::{Phase, Progress};
 
 /// How hard to try.
 #[derive(Debug, Clone)]
