@@ -6,8 +6,8 @@
 use super::memo::Memo;
 use super::model::Model;
 use super::niche::{self, Facts, Lift, Scratch};
-use super::section_set::SectionSet;
 use super::random::Random;
+use super::section_set::SectionSet;
 use super::skyline::{CLOSED, Skyline};
 use super::style::{Merits, Rule, Style};
 use super::valley;

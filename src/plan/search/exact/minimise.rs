@@ -57,7 +57,13 @@ pub(crate) fn minimise(
 }
 
 fn peak_of(items: &[Item], offsets: &[u64]) -> u64 {
-    items.iter().zip(offsets).filter(|(item, _)| item.size > 0).map(|(item, at)| item.size + at).max().unwrap_or(0)
+    items
+        .iter()
+        .zip(offsets)
+        .filter(|(item, _)| item.size > 0)
+        .map(|(item, at)| item.size + at)
+        .max()
+        .unwrap_or(0)
 }
 
 /// The peaks that packings which rest on their floors can have: a multiple of the unit and a size.

@@ -21,6 +21,7 @@ mod valley;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+#[allow(unused_imports, reason = "the planner does not call it yet")]
 pub(crate) use minimise::minimise;
 
 use corner::CornerSearch;

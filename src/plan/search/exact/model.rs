@@ -83,7 +83,8 @@ impl Model {
 
 /// Cuts the items into components, each with sections and units of its own.
 pub(super) fn build(items: &[Item], capacity: u64) -> Built {
-    let too_high = |item: &Item| item.pin.unwrap_or(0).checked_add(item.size).is_none_or(|end| end > capacity);
+    let too_high =
+        |item: &Item| item.pin.unwrap_or(0).checked_add(item.size).is_none_or(|end| end > capacity);
     if items.iter().any(|item| item.size > 0 && too_high(item)) {
         return Built::TooHigh;
     }

@@ -132,7 +132,11 @@ impl<'a> Skyline<'a> {
 
     /// Height of what stands left of a segment.
     pub fn left_wall(&self, first: u32) -> u64 {
-        if self.is_dead(first) { CLOSED } else { self.segments[self.start_of[first as usize - 1] as usize].floor }
+        if self.is_dead(first) {
+            CLOSED
+        } else {
+            self.segments[self.start_of[first as usize - 1] as usize].floor
+        }
     }
 
     /// Height of what stands right of a segment.
@@ -234,7 +238,8 @@ impl<'a> Skyline<'a> {
         for section in first..=last {
             let slack = self.slack[section as usize];
             self.trail.push(Change::Slack(section, slack));
-            self.slack[section as usize] = slack.checked_sub(wasted).expect("only what slack pays for is wasted");
+            self.slack[section as usize] =
+                slack.checked_sub(wasted).expect("only what slack pays for is wasted");
         }
     }
 

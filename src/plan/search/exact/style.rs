@@ -46,7 +46,17 @@ impl Style {
         if salt == 0 && round < plain {
             let (width, height) = EXPONENTS[round as usize % EXPONENTS.len()];
             let rule = RULES[round as usize / EXPONENTS.len()];
-            return Style { rule, width, height, level: 12, noise: 0, guide: 0, waste: 0, hot: false, seed: 0 };
+            return Style {
+                rule,
+                width,
+                height,
+                level: 12,
+                noise: 0,
+                guide: 0,
+                waste: 0,
+                hot: false,
+                seed: 0,
+            };
         }
         let seed = (salt << 40) + round + 1;
         let mut random = Random(seed);
@@ -57,7 +67,7 @@ impl Style {
             height: draw(25),
             level: draw(25),
             noise: [0, 4, 16, 32][draw(4) as usize],
-            guide: [0, 64, 256, 1024][draw(4) as usize] ,
+            guide: [0, 64, 256, 1024][draw(4) as usize],
             waste: [0, 4, 16, 64][draw(4) as usize],
             hot: draw(2) == 1,
             seed,
@@ -67,7 +77,8 @@ impl Style {
     /// How early a piece is tried; the highest first.
     pub fn score(&self, merits: &Merits, random: &mut Random) -> i64 {
         let shape = self.width * log2(merits.width) + self.height * log2(merits.height);
-        let place = self.guide * merits.low + ((self.level * merits.level) << 12) - self.waste * merits.wasted;
+        let place =
+            self.guide * merits.low + ((self.level * merits.level) << 12) - self.waste * merits.wasted;
         let chance = if self.noise == 0 { 0 } else { random.below((self.noise as u64) << 12) as i64 };
         shape + place + chance
     }
