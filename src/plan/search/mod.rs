@@ -21,6 +21,7 @@ mod tests;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
+use super::ids::align_up;
 use super::resolve::Block;
 use super::strategy::Strategy;
 use budget::Clock;
@@ -95,6 +96,9 @@ const FIRST_RULES: usize = 3;
 
 /// Parts of at most that many blocks are given to the exact search whole.
 const EXACT_BLOCKS: usize = 2_000;
+
+/// Nodes that may go into the last bytes, fewer than the alignment.
+const NODES_FOR_PADDING: u64 = 100_000;
 
 /// Nodes of a core in the first round; each round doubles them twice.
 const FIRST_NODES: u64 = 50_000;
@@ -322,12 +326,16 @@ impl<'a> Search<'a> {
         let all: Vec<u32> = (0..ids.len() as u32).collect();
         let items = core::items(part, &all);
         let incumbent: Vec<u64> = ids.iter().map(|i| self.offsets[*i as usize]).collect();
-        let mut effort = Effort { nodes: self.nodes, deadline: self.clock.deadline, cancelled: None };
+        // Whoever allocates rounds up to the alignment, so what lies within one of the bound is not worth much.
+        let align_bytes = part.blocks.iter().map(|b| b.align_bytes).min().unwrap_or(1);
+        let nearly = align_up(floor, align_bytes) >= self.peaks[number];
+        let granted = if nearly { self.nodes.min(NODES_FOR_PADDING) } else { self.nodes };
+        let mut effort = Effort { nodes: granted, deadline: self.clock.deadline, cancelled: None };
         let mut on_better = |offsets: &[u64], _| {
             self.adopt(number, ids, part, offsets, Method::Exact, Phase::Exact);
         };
         let (_, low) = exact::minimise(&items, &incumbent, floor, &mut effort, &mut on_better);
-        self.nodes = effort.nodes;
+        self.nodes -= granted - effort.nodes;
         if low > floor {
             self.raise(low);
         }
