@@ -170,8 +170,8 @@ proptest! {
                 prop_assert_eq!(component(i), component(j));
             }
         }
-        let load = |step| blocks.iter().filter(|b| (b.first..=b.last).contains(&step)).map(|b| b.size_bytes).sum();
-        let most: u64 = blocks.iter().map(|b| load(b.first)).max().unwrap();
+        let live = |step| blocks.iter().filter(move |b| (b.first..=b.last).contains(&step));
+        let most = blocks.iter().map(|b| live(b.first).map(|b| b.size_bytes).sum::<u64>()).max().unwrap();
         prop_assert_eq!(sections.loads(&blocks).into_iter().max(), Some(most));
     }
 
