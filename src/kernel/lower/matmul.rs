@@ -1,6 +1,7 @@
-//! Matrix products: strides from shapes, and constants over the binding limit in row segments.
+//! Matrix products: strides from shapes, and operands over the binding limit in segments of matrices, rows, columns or k.
 
 use super::grid::Lowering;
+use super::segments::{Segment, Walked, segments};
 use super::{LowerError, LowerLimits};
 use crate::graph::{Graph, Node, Op, ValueId};
 use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
@@ -30,13 +31,18 @@ struct Product {
     output: Operand,
 }
 
-/// A part of a product that one dispatch computes: `len` of `m`, `n` or `k` from `first` on.
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Whole,
-    M(usize, usize),
-    N(usize, usize),
-    K(usize, usize),
+/// A part of a product that one dispatch computes.
+struct Part {
+    batch: [usize; 3],
+    m: usize,
+    n: usize,
+    k: usize,
+    /// What it binds: `a`, `b`, `c`, the output; and the first elements in that.
+    operands: [Operand; 4],
+    starts: [usize; 4],
+    /// Whether it adds to what stands in the output, and whether it leaves none of that.
+    accumulate: bool,
+    fills_output: bool,
 }
 
 /// Dispatches of an [`Op::MatMul`] or [`Op::Gemm`].
@@ -54,18 +60,11 @@ pub(super) fn lower_matmul(
     if product.output == Operand::Absent {
         return Ok(Vec::new());
     }
-    let (a, b) = (cx.input(0)?, cx.input(1)?);
-    let (a_parts, b_parts) = (product.parts(&cx, a, true)?, product.parts(&cx, b, false)?);
-    match (a_parts.len(), b_parts.len()) {
-        (_, 1) => a_parts.iter().map(|part| product.dispatch(&cx, *part, Some(0))).collect(),
-        (1, _) => b_parts.iter().map(|part| product.dispatch(&cx, *part, Some(1))).collect(),
-        _ => Err(cx.unsupported(format!(
-            "'{}' and '{}' both exceed the {} bytes that one binding holds",
-            graph.get(a).name,
-            graph.get(b).name,
-            limits.max_binding_bytes
-        ))),
-    }
+    let parts = match product.row_parts(&cx) {
+        Some(parts) => parts,
+        None => product.inner_parts(&cx)?,
+    };
+    parts.into_iter().map(|part| product.dispatch(&cx, part)).collect()
 }
 
 impl Product {
@@ -86,7 +85,7 @@ impl Product {
         }
         let (c, c_strides) = match cx.node.inputs.get(2) {
             None => (Operand::Absent, [0, 0]),
-            Some(id) => (cx.unsplit(*id)?, c_strides(cx, *id, m, n)?),
+            Some(id) => (cx.whole(*id)?, c_strides(cx, *id, m, n)?),
         };
         Ok(Product {
             m,
@@ -149,79 +148,105 @@ impl Product {
         })
     }
 
-    /// How an operand's rows are dealt to dispatches; more than one part only where a constant exceeds the
-    /// limit.
-    fn parts(&self, cx: &Lowering, id: ValueId, is_a: bool) -> Result<Vec<Part>, LowerError> {
-        let value = cx.graph.get(id);
-        if value.size_bytes() <= cx.limits.max_binding_bytes || value.constant.is_none() {
-            return Ok(vec![Part::Whole]);
+    /// The product as one part.
+    fn whole(&self) -> Part {
+        let [a, b, c] = self.operands;
+        Part {
+            batch: self.batch,
+            m: self.m,
+            n: self.n,
+            k: self.k,
+            operands: [a, b, c, self.output],
+            starts: [0; 4],
+            accumulate: false,
+            fills_output: true,
         }
-        if self.batch != [1; 3] {
-            return Err(cx.unsupported(format!(
-                "constant '{}' of {} bytes in a batch of products, the device binds at most {}",
-                value.name,
-                value.size_bytes(),
-                cx.limits.max_binding_bytes
-            )));
-        }
-        let (outer, outer_stride, k_stride) =
-            if is_a { (self.m, self.a[0], self.a[1]) } else { (self.n, self.b[1], self.b[0]) };
-        let k_is_row = k_stride != 1;
-        let segments =
-            if k_is_row { cx.segments(id, self.k, k_stride)? } else { cx.segments(id, outer, outer_stride)? };
-        Ok(segments
-            .into_iter()
-            .map(|(first, len)| match (k_is_row, is_a) {
-                (true, _) => Part::K(first, len),
-                (false, true) => Part::M(first, len),
-                (false, false) => Part::N(first, len),
-            })
-            .collect())
     }
 
-    /// One dispatch; `split` is the operand bound by the part's range only, the others are bound whole.
-    fn dispatch(&self, cx: &Lowering, part: Part, split: Option<usize>) -> Result<Dispatch, LowerError> {
-        let (mut m, mut n, mut k) = (self.m, self.n, self.k);
-        // First elements of a, b, c and the output.
-        let (mut starts, mut accumulate, mut has_c) = ([0; 4], false, self.operands[2] != Operand::Absent);
-        let mut range = (0, 0);
-        match part {
-            Part::Whole => {}
-            Part::M(first, len) => {
-                m = len;
-                starts = [first * self.a[0], 0, first * self.c[0], first * self.n];
-                range = (first * self.a[0], len * self.a[0]);
-            }
-            Part::N(first, len) => {
-                n = len;
-                starts = [0, first * self.b[1], first * self.c[1], first];
-                range = (first * self.b[1], len * self.b[1]);
-            }
-            Part::K(first, len) => {
-                k = len;
-                starts = [first * self.a[1], first * self.b[0], 0, 0];
-                accumulate = first > 0;
-                has_c &= first == 0;
-                let stride = if split == Some(0) { self.a[1] } else { self.b[0] };
-                range = (first * stride, len * stride);
-            }
+    /// Matrices of the batch, then rows of `a`, `c` and the output, dealt to as many parts as the binding limit asks
+    /// for. `None` where that does not serve: `b` is too large, or `a` is stored by columns.
+    fn row_parts(&self, cx: &Lowering) -> Option<Vec<Part>> {
+        let signed = |strides: [usize; 3], row: usize| -> Vec<i64> {
+            strides.iter().chain([&row]).map(|stride| *stride as i64).collect()
+        };
+        let reach = |len: usize, stride: usize| len.saturating_sub(1) * stride + 1;
+        let walked =
+            |operand, strides, tail_len| Walked { operand, start: 0, strides, tail_len, movable: true };
+        let [a, b, c] = self.operands;
+        let matrix = self.m * self.n;
+        let y_batch = [self.batch[1] * self.batch[2] * matrix, self.batch[2] * matrix, matrix];
+        let b_len = reach(self.k, self.b[0]) + reach(self.n, self.b[1]) - 1;
+        let walked = [
+            walked(a, signed(self.a_batch, self.a[0]), reach(self.k, self.a[1])),
+            walked(b, signed(self.b_batch, 0), b_len),
+            walked(c, signed([0; 3], self.c[0]), reach(self.n, self.c[1])),
+            walked(self.output, signed(y_batch, self.n), self.n),
+        ];
+        let [b0, b1, b2] = self.batch;
+        let parts = segments(&[b0, b1, b2, self.m], &walked, cx.limits.max_binding_bytes)?;
+        Some(parts.into_iter().map(|segment| self.rows(&segment)).collect())
+    }
+
+    fn rows(&self, segment: &Segment) -> Part {
+        let (dims, batch) = (&segment.dims, [segment.dims[0], segment.dims[1], segment.dims[2]]);
+        let operands = [0, 1, 2, 3].map(|i| segment.operands[i]);
+        let filled = batch.iter().product::<usize>() * dims[3] * self.n;
+        Part {
+            batch,
+            m: dims[3],
+            operands,
+            starts: [0, 1, 2, 3].map(|i| segment.starts[i] as usize),
+            fills_output: matches!(operands[3], Operand::Value { len, .. } if len == filled),
+            ..self.whole()
         }
-        let mut inputs = self.operands.to_vec();
+    }
+
+    /// Where no row of the product fits beside all of `b`, or `a` is stored by columns: columns of the output, or ranges
+    /// of k that are added up.
+    fn inner_parts(&self, cx: &Lowering) -> Result<Vec<Part>, LowerError> {
+        let over = |id| cx.graph.get(id).size_bytes() > cx.limits.max_binding_bytes;
+        let (a, b) = (cx.input(0)?, cx.input(1)?);
+        let (id, is_a) = if over(b) { (b, false) } else { (a, true) };
+        let k_stride = if is_a { self.a[1] } else { self.b[0] };
+        let by_k = k_stride != 1;
+        if self.batch != [1; 3] || !over(id) || (is_a && !by_k) {
+            return Ok(vec![self.whole()]);
+        }
+        let (rows, row_len) = if by_k { (self.k, k_stride) } else { (self.n, self.b[1]) };
+        let part = |(first, len): (usize, usize)| {
+            let mut part = self.whole();
+            if by_k {
+                part.k = len;
+                part.starts = [first * self.a[1], first * self.b[0], 0, 0];
+                part.accumulate = first > 0;
+                part.fills_output = first == 0;
+            } else {
+                part.n = len;
+                part.starts = [0, first * self.b[1], first * self.c[1], first];
+                part.fills_output = false;
+            }
+            let split = usize::from(!is_a);
+            part.operands[split] =
+                Operand::Value { value: id, start_len: first * row_len, len: len * row_len };
+            part.starts[split] = 0;
+            part
+        };
+        Ok(cx.segments(id, rows, row_len)?.into_iter().map(part).collect())
+    }
+
+    fn dispatch(&self, cx: &Lowering, part: Part) -> Result<Dispatch, LowerError> {
+        let Part { m, n, k, operands: [a, b, mut c, output], .. } = part;
+        let has_c = c != Operand::Absent && !part.accumulate;
         if !has_c {
-            inputs[2] = Operand::Absent;
+            c = Operand::Absent;
         }
-        if let (Some(split), Operand::Value { value, .. }, true) =
-            (split, self.operands[split.unwrap_or(0)], part != Part::Whole)
-        {
-            inputs[split] = Operand::Value { value, start_len: range.0, len: range.1 };
-            starts[split] = 0;
-        }
-        let matvec = m <= MATVEC_ROWS && k > 0;
+        // Whatever a part's rows, so that a row's sum is added up alike in every cut.
+        let matvec = self.m <= MATVEC_ROWS && k > 0;
         let k_fast = self.b[0] == 1;
-        let parts = if k_fast { 16 } else { 4 };
-        let batches: usize = self.batch.iter().product();
+        let lanes = if k_fast { 16 } else { 4 };
+        let batches: usize = part.batch.iter().product();
         let workgroups = if matvec {
-            let [x, y] = cx.fold(n.div_ceil(WORKGROUP / parts * if m == 1 { 4 } else { 1 }));
+            let [x, y] = cx.fold(n.div_ceil(WORKGROUP / lanes * if m == 1 { 4 } else { 1 }));
             cx.workgroups([x, y, batches])?
         } else {
             cx.workgroups([n.div_ceil(TILE), m.div_ceil(TILE), batches])?
@@ -229,17 +254,18 @@ impl Product {
         let block = cx.words(ParamWriter::new(4), &[m, n, k])?;
         let block = cx.words(block, &[self.a, self.b, self.c].concat())?;
         let block = cx.words(block, &[self.n])?;
-        let block = cx.words(block, &starts)?;
-        let block = cx.words(block, &[self.batch, self.a_batch, self.b_batch].concat())?;
-        let block = block.f32(self.alpha).f32(self.beta).u32(u32::from(has_c)).u32(u32::from(accumulate));
-        let block = cx.words(block, &[parts, usize::from(k_fast)])?;
+        let block = cx.words(block, &part.starts)?;
+        let block = cx.words(block, &[part.batch, self.a_batch, self.b_batch].concat())?;
+        let block =
+            block.f32(self.alpha).f32(self.beta).u32(u32::from(has_c)).u32(u32::from(part.accumulate));
+        let block = cx.words(block, &[lanes, usize::from(k_fast)])?;
         Ok(Dispatch {
             kernel: if matvec { KernelId::Matvec } else { KernelId::Matmul },
-            inputs,
-            output: self.output,
+            inputs: vec![a, b, c],
+            output,
             params: block.finish(),
             workgroups,
-            fills_output: !accumulate && matches!(part, Part::Whole | Part::K(..)),
+            fills_output: part.fills_output,
         })
     }
 }
