@@ -60,10 +60,10 @@ pub(super) fn lower_matmul(
     if product.output == Operand::Absent {
         return Ok(Vec::new());
     }
-    let parts = match product.row_parts(&cx) {
-        Some(parts) => parts,
-        None => product.inner_parts(&cx)?,
-    };
+    // The last resort is refused in the end, by the tensor that is over the limit.
+    let most = limits.max_binding_bytes;
+    let parts = product.by_rows(most).or_else(|| product.by_columns(most)).or_else(|| product.by_k(most));
+    let parts = parts.unwrap_or_else(|| vec![product.whole()]);
     parts.into_iter().map(|part| product.dispatch(&cx, part)).collect()
 }
 
@@ -163,75 +163,82 @@ impl Product {
         }
     }
 
-    /// Matrices of the batch, then rows of `a`, `c` and the output, dealt to as many parts as the binding limit asks
-    /// for. `None` where that does not serve: `b` is too large, or `a` is stored by columns.
-    fn row_parts(&self, cx: &Lowering) -> Option<Vec<Part>> {
-        let signed = |strides: [usize; 3], row: usize| -> Vec<i64> {
-            strides.iter().chain([&row]).map(|stride| *stride as i64).collect()
-        };
-        let reach = |len: usize, stride: usize| len.saturating_sub(1) * stride + 1;
-        let walked =
-            |operand, strides, tail_len| Walked { operand, start: 0, strides, tail_len, movable: true };
+    /// The operands and the output, each walked by its `strides` over some space, `tails` elements a step.
+    fn walked<const D: usize>(&self, strides: [[usize; D]; 4], tails: [usize; 4]) -> [Walked; 4] {
         let [a, b, c] = self.operands;
-        let matrix = self.m * self.n;
-        let y_batch = [self.batch[1] * self.batch[2] * matrix, self.batch[2] * matrix, matrix];
-        let b_len = reach(self.k, self.b[0]) + reach(self.n, self.b[1]) - 1;
-        let walked = [
-            walked(a, signed(self.a_batch, self.a[0]), reach(self.k, self.a[1])),
-            walked(b, signed(self.b_batch, 0), b_len),
-            walked(c, signed([0; 3], self.c[0]), reach(self.n, self.c[1])),
-            walked(self.output, signed(y_batch, self.n), self.n),
-        ];
-        let [b0, b1, b2] = self.batch;
-        let parts = segments(&[b0, b1, b2, self.m], &walked, cx.limits.max_binding_bytes)?;
-        Some(parts.into_iter().map(|segment| self.rows(&segment)).collect())
+        let all = [a, b, c, self.output];
+        std::array::from_fn(|i| Walked {
+            operand: all[i],
+            start: 0,
+            strides: strides[i].iter().map(|stride| *stride as i64).collect(),
+            tail_len: tails[i],
+            movable: true,
+        })
     }
 
-    fn rows(&self, segment: &Segment) -> Part {
-        let (dims, batch) = (&segment.dims, [segment.dims[0], segment.dims[1], segment.dims[2]]);
-        let operands = [0, 1, 2, 3].map(|i| segment.operands[i]);
-        let filled = batch.iter().product::<usize>() * dims[3] * self.n;
+    /// A segment's part, but for its sizes.
+    fn part(&self, segment: &Segment) -> Part {
         Part {
-            batch,
-            m: dims[3],
-            operands,
-            starts: [0, 1, 2, 3].map(|i| segment.starts[i] as usize),
-            fills_output: matches!(operands[3], Operand::Value { len, .. } if len == filled),
+            operands: std::array::from_fn(|i| segment.operands[i]),
+            starts: std::array::from_fn(|i| segment.starts[i] as usize),
             ..self.whole()
         }
     }
 
-    /// Where no row of the product fits beside all of `b`, or `a` is stored by columns: columns of the output, or ranges
-    /// of k that are added up.
-    fn inner_parts(&self, cx: &Lowering) -> Result<Vec<Part>, LowerError> {
-        let over = |id| cx.graph.get(id).size_bytes() > cx.limits.max_binding_bytes;
-        let (a, b) = (cx.input(0)?, cx.input(1)?);
-        let (id, is_a) = if over(b) { (b, false) } else { (a, true) };
-        let k_stride = if is_a { self.a[1] } else { self.b[0] };
-        let by_k = k_stride != 1;
-        if self.batch != [1; 3] || !over(id) || (is_a && !by_k) {
-            return Ok(vec![self.whole()]);
-        }
-        let (rows, row_len) = if by_k { (self.k, k_stride) } else { (self.n, self.b[1]) };
-        let part = |(first, len): (usize, usize)| {
-            let mut part = self.whole();
-            if by_k {
-                part.k = len;
-                part.starts = [first * self.a[1], first * self.b[0], 0, 0];
-                part.accumulate = first > 0;
-                part.fills_output = first == 0;
-            } else {
-                part.n = len;
-                part.starts = [0, first * self.b[1], first * self.c[1], first];
-                part.fills_output = false;
-            }
-            let split = usize::from(!is_a);
-            part.operands[split] =
-                Operand::Value { value: id, start_len: first * row_len, len: len * row_len };
-            part.starts[split] = 0;
-            part
+    /// Matrices of the batch, then rows of `a`, `c` and the output, dealt to as many parts as the binding limit asks
+    /// for.
+    fn by_rows(&self, max_binding_bytes: u64) -> Option<Vec<Part>> {
+        let [[a0, a1, a2], [b0, b1, b2]] = [self.a_batch, self.b_batch];
+        let (matrix, [d0, d1, d2]) = (self.m * self.n, self.batch);
+        let strides = [
+            [a0, a1, a2, self.a[0]],
+            [b0, b1, b2, 0],
+            [0, 0, 0, self.c[0]],
+            [d1 * d2 * matrix, d2 * matrix, matrix, self.n],
+        ];
+        let b_len = reach(self.k, self.b[0]) + reach(self.n, self.b[1]) - 1;
+        let tails = [reach(self.k, self.a[1]), b_len, reach(self.n, self.c[1]), self.n];
+        let found = segments(&[d0, d1, d2, self.m], &self.walked(strides, tails), max_binding_bytes)?;
+        let rows = |segment: &Segment| {
+            let [d0, d1, d2, m] = std::array::from_fn(|i| segment.dims[i]);
+            let part = Part { batch: [d0, d1, d2], m, ..self.part(segment) };
+            let filled = d0 * d1 * d2 * m * self.n;
+            let fills_output = matches!(part.operands[3], Operand::Value { len, .. } if len == filled);
+            Part { fills_output, ..part }
         };
-        Ok(cx.segments(id, rows, row_len)?.into_iter().map(part).collect())
+        Some(found.iter().map(rows).collect())
+    }
+
+    /// Columns of `b`, `c` and the output: serves where `b` is stored by columns.
+    fn by_columns(&self, max_binding_bytes: u64) -> Option<Vec<Part>> {
+        if self.batch != [1; 3] {
+            return None;
+        }
+        let strides = [[0], [self.b[1]], [self.c[1]], [1]];
+        let a_len = reach(self.m, self.a[0]) + reach(self.k, self.a[1]) - 1;
+        let tails = [a_len, reach(self.k, self.b[0]), reach(self.m, self.c[0]), reach(self.m, self.n)];
+        let found = segments(&[self.n], &self.walked(strides, tails), max_binding_bytes)?;
+        let columns =
+            |segment: &Segment| Part { n: segment.dims[0], fills_output: false, ..self.part(segment) };
+        Some(found.iter().map(columns).collect())
+    }
+
+    /// Ranges of k, whose products are added up: serves where a row of `b`, or a column of `a`, lies in one piece.
+    fn by_k(&self, max_binding_bytes: u64) -> Option<Vec<Part>> {
+        if self.batch != [1; 3] || self.k == 0 {
+            return None;
+        }
+        let strides = [[self.a[1]], [self.b[0]], [0], [0]];
+        let c_len = reach(self.m, self.c[0]) + reach(self.n, self.c[1]) - 1;
+        let tails = [reach(self.m, self.a[0]), reach(self.n, self.b[1]), c_len, self.m * self.n];
+        let found = segments(&[self.k], &self.walked(strides, tails), max_binding_bytes)?;
+        let inner = |(i, segment): (usize, &Segment)| Part {
+            k: segment.dims[0],
+            accumulate: i > 0,
+            fills_output: i == 0,
+            ..self.part(segment)
+        };
+        Some(found.iter().enumerate().map(inner).collect())
     }
 
     fn dispatch(&self, cx: &Lowering, part: Part) -> Result<Dispatch, LowerError> {
@@ -268,6 +275,11 @@ impl Product {
             fills_output: part.fills_output,
         })
     }
+}
+
+/// Elements from the first to the last of `len` that are `stride` apart.
+fn reach(len: usize, stride: usize) -> usize {
+    len.saturating_sub(1) * stride + 1
 }
 
 fn misfit(cx: &Lowering, a: ValueId, b: ValueId, y: ValueId) -> LowerError {

@@ -74,12 +74,16 @@ impl Cutter<'_> {
         }
         let axis = (axis..dims.len()).find(|d| dims[*d] > 1)?;
         let count = self.most(dims, starts, axis);
+        let mut part = dims.to_vec();
         for first in (0..dims[axis]).step_by(count.max(1)) {
-            let mut part = dims.to_vec();
             part[axis] = count.max(1).min(dims[axis] - first);
             let moved =
                 self.walked.iter().zip(starts).map(|(w, start)| start + first as i64 * w.strides[axis]);
-            self.cut(&part, &moved.collect::<Vec<_>>(), if count == 0 { axis + 1 } else { axis })?;
+            let moved: Vec<i64> = moved.collect();
+            match count {
+                0 => self.cut(&part, &moved, axis + 1)?,
+                _ => self.segments.push(self.bind(&part, &moved)?),
+            }
         }
         Some(())
     }
