@@ -15,6 +15,7 @@ struct Params {
     channels: u32,
     inner: u32,
     epsilon: f32,
+    first_channel: u32, // the channel of x[0]
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -35,7 +36,7 @@ fn main(
     if i >= p.count {
         return;
     }
-    let c = (i / p.inner) % p.channels;
+    let c = p.first_channel + (i / p.inner) % p.channels;
     let factor = scale[p.scale_base + c] / sqrt(variance[p.variance_base + c] + p.epsilon);
     let centred = x[p.x_base + i] - mean[p.mean_base + c];
     out[p.out_base + i] = centred * factor + bias[p.bias_base + c];

@@ -12,6 +12,8 @@ struct Params {
     count: u32,
     op: u32,
     rank: u32, // 1..=8
+    a_start: u32,
+    b_start: u32,
     dims: array<vec4<u32>, 2>,
     a_strides: array<vec4<u32>, 2>,
     b_strides: array<vec4<u32>, 2>,
@@ -75,8 +77,8 @@ fn main(
         return;
     }
     var rest = i;
-    var left = p.a_base;
-    var right = p.b_base;
+    var left = p.a_base + p.a_start;
+    var right = p.b_base + p.b_start;
     for (var d = p.rank - 1u; d > 0u; d -= 1u) {
         let size = p.dims[d / 4u][d % 4u];
         let c = rest % size;

@@ -226,9 +226,7 @@ fn native(graph: &Graph, limits: &Value, layout: &Value) -> (Vec<Vec<f32>>, u64)
     let alignment = layout.alignment(number("storage_alignment_bytes")).unwrap();
     let program = Program::new(graph.clone(), alignment, lower).unwrap().with_layout(layout).unwrap();
     let program = Arc::new(program);
-    let planner = Planner::auto()
-        .max_buffer_bytes(layout.max_arena_bytes(number("max_buffer_bytes"), number("max_binding_bytes")))
-        .max_binding_bytes(number("max_binding_bytes"));
+    let planner = layout.limit(Planner::auto(), number("max_buffer_bytes"), number("max_binding_bytes"));
     let plan = planner.plan(&program.usage.problem).unwrap();
     let inputs = program.default_inputs();
     (CpuNetwork::new(program, &plan).unwrap().run(&inputs).unwrap(), plan.peak_bytes())

@@ -113,7 +113,7 @@ fn convolution_large_enough_for_threads_matches_the_definition() {
 fn weights_over_the_binding_limit_are_bound_in_aligned_segments() {
     for (c, m, max_binding_bytes) in [(5, 67, 11_600), (16, 20, 4096), (3, 100, 7000)] {
         let limits = LowerLimits { max_binding_bytes, ..LIMITS };
-        let case = conv([2, c, 4, 5], m, 1, PLAIN, true, Some(UnaryOp::Relu));
+        let case = conv([2, c, 2, 4], m, 1, PLAIN, true, Some(UnaryOp::Relu));
         let kernels = check(&case, limits, &oracle::conv(&case));
         assert!(kernels.len() > 1, "{c} {m}: {} dispatch", kernels.len());
     }
@@ -257,6 +257,10 @@ fn constants_over_the_binding_limit_are_bound_in_aligned_segments() {
     }
     let limits = LowerLimits { max_binding_bytes: 4096, ..LIMITS };
     let case = gemm([40, 4, 40], [1.0, 1.0], [false, false], &[40, 40]);
-    let error = lower(&case.graph, &case.graph.nodes[0], limits).unwrap_err().to_string();
-    assert!(error.contains("6400 bytes") && error.contains("4096"), "{error}");
+    assert!(check(&case, limits, &oracle::gemm(&case)).len() > 1, "c and the output are cut by rows");
+    // Rows and columns of the product ask for all of b, ranges of k for all of c.
+    let case = gemm([2, 4, 1100], [1.0, 1.0], [false, false], &[2, 1100]);
+    let error = lower(&case.graph, &case.graph.nodes[0], LowerLimits { max_binding_bytes: 8192, ..LIMITS });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("17600 bytes") && error.contains("8192"), "{error}");
 }

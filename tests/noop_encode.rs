@@ -188,7 +188,8 @@ fn an_arena_over_the_limits_is_refused_by_tensor_bytes_and_limit() {
         "{text}"
     );
     // The planner that knows the limits names the tensor.
-    let error = gpu.planner(Planner::auto()).plan(&problem).unwrap_err().to_string();
+    let planner = gpu.planner(Planner::auto()).max_binding_bytes(gpu.limits.max_binding_bytes);
+    let error = planner.plan(&problem).unwrap_err().to_string();
     assert!(
         error.contains("activations") && error.contains("640,000,000") && error.contains("134,217,728"),
         "{error}"

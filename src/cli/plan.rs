@@ -99,6 +99,10 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<Output, CliError> {
     }
     let limits = args.profile.limits()?;
     let Input { name, problem } = input::load(&args.input, &args.records, limits.as_ref())?;
+    if let Some(limits) = limits.as_ref().filter(|_| input::is_model(&args.input)) {
+        // The planner of a model leaves the binding limit to the lowering.
+        profiles::lowered(&args.input, &args.records, limits)?;
+    }
     let started = Instant::now();
     let bar = (!is_quiet).then(|| Bar::new(args.deadline));
     let (plan, failure) = match planner(args, limits.as_ref(), bar.as_ref()).plan(&problem) {
@@ -135,9 +139,7 @@ fn planner(args: &Args, limits: Option<&DeviceLimits>, bar: Option<&Bar>) -> Pla
         planner = planner.deadline(deadline);
     }
     if let Some(limits) = limits {
-        let max_arena_bytes =
-            args.records.layout.max_arena_bytes(limits.max_buffer_bytes, limits.max_binding_bytes);
-        planner = planner.max_buffer_bytes(max_arena_bytes).max_binding_bytes(limits.max_binding_bytes);
+        planner = profiles::limit(&args.input, &args.records, limits, planner);
     }
     if let Some(bytes) = args.max_buffer {
         planner = planner.max_buffer_bytes(bytes);

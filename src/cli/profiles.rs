@@ -87,23 +87,37 @@ pub(super) fn table(
 
 /// Plans for these limits; a model is also lowered and every dispatch checked against the rules.
 fn fit(input: &str, records: &InputArgs, limits: &DeviceLimits, planner: Planner) -> Result<Plan, CliError> {
-    let layout = records.layout;
-    let max_arena_bytes = layout.max_arena_bytes(limits.max_buffer_bytes, limits.max_binding_bytes);
-    let planner = planner.max_buffer_bytes(max_arena_bytes).max_binding_bytes(limits.max_binding_bytes);
+    let planner = limit(input, records, limits, planner);
     if !input::is_model(input) {
         let problem = input::load(input, records, Some(limits))?.problem;
         return judged(&problem, planner);
     }
-    let graph = input::load_graph(input, &records.model)?;
-    let lower =
-        LowerLimits { max_binding_bytes: limits.max_binding_bytes, max_workgroups: limits.max_workgroups };
-    let alignment = records.align.map_or_else(|| layout.alignment(limits.storage_alignment_bytes), Ok)?;
-    let program = Program::new(graph, alignment, lower)?.with_layout(layout)?;
+    let program = lowered(input, records, limits)?;
     let plan = judged(&program.usage.problem, planner)?;
     let weights = WeightMap::new(&program, limits.storage_alignment_bytes, limits.max_buffer_bytes);
     let rules = limits.binding_limits();
     lawful(&bind(&program, &plan, &weights, &rules), &rules)?;
     Ok(plan)
+}
+
+/// A planner with these limits: a record has to fit one binding, a model's tensor only where its layout says so.
+pub(super) fn limit(input: &str, records: &InputArgs, limits: &DeviceLimits, planner: Planner) -> Planner {
+    let DeviceLimits { max_buffer_bytes, max_binding_bytes, .. } = *limits;
+    let planner = records.layout.limit(planner, max_buffer_bytes, max_binding_bytes);
+    if input::is_model(input) { planner } else { planner.max_binding_bytes(max_binding_bytes) }
+}
+
+/// A model lowered for these limits.
+///
+/// # Errors
+/// A node has no kernel, or a tensor is over the binding limit and not computed in segments.
+pub(super) fn lowered(input: &str, records: &InputArgs, limits: &DeviceLimits) -> Result<Program, CliError> {
+    let graph = input::load_graph(input, &records.model)?;
+    let lower =
+        LowerLimits { max_binding_bytes: limits.max_binding_bytes, max_workgroups: limits.max_workgroups };
+    let layout = records.layout;
+    let alignment = records.align.map_or_else(|| layout.alignment(limits.storage_alignment_bytes), Ok)?;
+    Ok(Program::new(graph, alignment, lower)?.with_layout(layout)?)
 }
 
 fn judged(problem: &Problem, planner: Planner) -> Result<Plan, CliError> {

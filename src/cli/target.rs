@@ -114,8 +114,7 @@ impl Target {
         match self {
             Target::Gpu(gpu) => {
                 let DeviceLimits { max_buffer_bytes, max_binding_bytes, .. } = gpu.limits();
-                let max_arena_bytes = layout.max_arena_bytes(max_buffer_bytes, max_binding_bytes);
-                planner.max_buffer_bytes(max_arena_bytes).max_binding_bytes(max_binding_bytes)
+                layout.limit(planner, max_buffer_bytes, max_binding_bytes)
             }
             Target::Cpu { .. } => planner,
         }

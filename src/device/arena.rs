@@ -47,6 +47,17 @@ impl DeviceArena {
         plan.validate(problem)?;
         let limits = DeviceLimits::new(&device.limits());
         let device_bytes = limits.storage_alignment_bytes;
+        for tensor in problem.tensors() {
+            let needed_bytes = tensor.size_bytes();
+            if needed_bytes > limits.max_binding_bytes {
+                return Err(DeviceError::OverLimit {
+                    what: tensor.label().to_owned(),
+                    needed_bytes,
+                    limit: "max_storage_buffer_binding_size",
+                    available_bytes: limits.max_binding_bytes,
+                });
+            }
+        }
         let unaligned = |id: &TensorId| !plan.offset_bytes(*id).is_multiple_of(device_bytes);
         if let Some(tensor) = problem.ids().find(unaligned) {
             return Err(DeviceError::Alignment {
@@ -58,14 +69,14 @@ impl DeviceArena {
         Self::unchecked(device, problem, plan).await
     }
 
-    /// Without asking the judge, for planted faults, and at any offset, for bindings that carry the rest in
-    /// a base.
+    /// Without asking the judge, for planted faults; at any offset, for bindings that carry the rest in a base;
+    /// and with tensors of any size, for bindings that show segments of them.
     pub(crate) async fn unchecked(
         device: &Device,
         problem: &Problem,
         plan: &Plan,
     ) -> Result<Self, DeviceError> {
-        Self::check_limits(problem, plan, &DeviceLimits::new(&device.limits()))?;
+        Self::check_limits(plan, &DeviceLimits::new(&device.limits()))?;
         let mut buffers = Vec::with_capacity(plan.arenas().len());
         for (i, bytes) in plan.arenas().iter().enumerate() {
             let label = format!("sublet arena {i}");
@@ -84,7 +95,7 @@ impl DeviceArena {
         Ok(DeviceArena { buffers, plan: plan.clone(), sizes })
     }
 
-    fn check_limits(problem: &Problem, plan: &Plan, limits: &DeviceLimits) -> Result<(), DeviceError> {
+    fn check_limits(plan: &Plan, limits: &DeviceLimits) -> Result<(), DeviceError> {
         for (i, bytes) in plan.arenas().iter().enumerate() {
             if *bytes > limits.max_buffer_bytes {
                 return Err(DeviceError::OverLimit {
@@ -92,17 +103,6 @@ impl DeviceArena {
                     needed_bytes: *bytes,
                     limit: "max_buffer_size",
                     available_bytes: limits.max_buffer_bytes,
-                });
-            }
-        }
-        for tensor in problem.tensors() {
-            let needed_bytes = tensor.size_bytes();
-            if needed_bytes > limits.max_binding_bytes {
-                return Err(DeviceError::OverLimit {
-                    what: tensor.label().to_owned(),
-                    needed_bytes,
-                    limit: "max_storage_buffer_binding_size",
-                    available_bytes: limits.max_binding_bytes,
                 });
             }
         }

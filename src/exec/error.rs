@@ -15,7 +15,7 @@ pub enum ExecError {
     Violation(#[from] crate::plan::Violation),
     /// No kernel computes a node.
     #[error(transparent)]
-    Lower(#[from] crate::kernel::LowerError),
+    Lower(crate::kernel::LowerError),
     /// A kernel could not be merged.
     #[cfg(feature = "legal")]
     #[error(transparent)]
@@ -24,7 +24,8 @@ pub enum ExecError {
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Device(#[from] crate::device::DeviceError),
-    /// A tensor is larger than one binding may be; nothing has been allocated.
+    /// A tensor is larger than one binding may be, and a node that binds it is not computed in segments; nothing has been
+    /// allocated.
     #[error(
         "tensor '{tensor}' ({op} '{node}') needs {needed_bytes} bytes, one binding \
          holds at most {available_bytes} (max_storage_buffer_binding_size)"
@@ -32,7 +33,7 @@ pub enum ExecError {
     TensorOverLimit {
         /// The tensor.
         tensor: String,
-        /// The node that writes it, or `graph inputs`.
+        /// The node that binds it.
         node: String,
         /// That node's operator.
         op: &'static str,
@@ -64,4 +65,16 @@ pub enum ExecError {
         /// Elements given.
         got: usize,
     },
+}
+
+impl From<crate::kernel::LowerError> for ExecError {
+    fn from(error: crate::kernel::LowerError) -> Self {
+        use crate::kernel::LowerError::OverLimit;
+        match error {
+            OverLimit { node, op, tensor, needed_bytes, available_bytes } => {
+                ExecError::TensorOverLimit { tensor, node, op, needed_bytes, available_bytes }
+            }
+            error => ExecError::Lower(error),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The three lawful ways to lay tensors out in arenas.
 
 use crate::graph::{Graph, Usage, ValueId};
-use crate::plan::{Alignment, PlanError};
+use crate::plan::{Alignment, PlanError, Planner};
 
 /// How tensors are spread over buffers and bound. All three run through the same executor and the same audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -66,6 +66,16 @@ impl Layout {
         match self {
             Layout::Shared | Layout::PingPong => max_buffer_bytes,
             Layout::Packed => max_buffer_bytes.min(max_binding_bytes),
+        }
+    }
+
+    /// A planner that respects a device's limits for the tensors of a [`super::Program`]. Only a packed tensor has to
+    /// fit one binding: of the others, those over it are bound in segments, and a program has none that are not.
+    pub fn limit(self, planner: Planner, max_buffer_bytes: u64, max_binding_bytes: u64) -> Planner {
+        let planner = planner.max_buffer_bytes(self.max_arena_bytes(max_buffer_bytes, max_binding_bytes));
+        match self {
+            Layout::Shared | Layout::PingPong => planner,
+            Layout::Packed => planner.max_binding_bytes(max_binding_bytes),
         }
     }
 }

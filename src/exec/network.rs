@@ -52,9 +52,8 @@ impl Network {
             max_workgroups: limits.max_workgroups,
         };
         let program = Program::new(graph, Alignment::new(limits.storage_alignment_bytes)?, lower)?;
-        let planner = Planner::auto()
-            .max_buffer_bytes(limits.max_buffer_bytes)
-            .max_binding_bytes(limits.max_binding_bytes);
+        let planner =
+            program.layout.limit(Planner::auto(), limits.max_buffer_bytes, limits.max_binding_bytes);
         let plan = planner.plan(&program.usage.problem)?;
         let resident = Resident::new(device, queue, Arc::new(program)).await?;
         Self::new(Arc::new(resident), &plan).await

@@ -32,9 +32,10 @@ impl Resident {
     /// Uploads the weights, in chunks.
     ///
     /// # Errors
-    /// A weights buffer is over a limit, or memory is out.
+    /// A graph input, a graph output or a weights buffer is over a limit, or memory is out.
     pub async fn new(device: &Device, queue: &Queue, program: Arc<Program>) -> Result<Self, ExecError> {
         let limits = DeviceLimits::new(&device.limits());
+        refuse_io_over_limit(&program, limits.max_buffer_bytes)?;
         let map = WeightMap::new(&program, limits.storage_alignment_bytes, limits.max_buffer_bytes);
         let mut weights = Vec::with_capacity(map.buffers.len());
         for (i, bytes) in map.buffers.iter().enumerate() {
@@ -116,6 +117,19 @@ impl Resident {
     }
 }
 
+/// Each graph input and output has a buffer of its own: one that is too large ends here, before any is made.
+fn refuse_io_over_limit(program: &Program, available_bytes: u64) -> Result<(), DeviceError> {
+    let graph = &program.graph;
+    for value in graph.inputs.iter().chain(&graph.outputs).map(|id| graph.get(*id)) {
+        let needed_bytes = value.size_bytes();
+        if needed_bytes > available_bytes {
+            let (what, limit) = (value.name.clone(), "max_buffer_size");
+            return Err(DeviceError::OverLimit { what, needed_bytes, limit, available_bytes });
+        }
+    }
+    Ok(())
+}
+
 /// A buffer that can be written by copies, or an error that says why not.
 pub(super) async fn buffer(
     device: &Device,
@@ -159,9 +173,9 @@ impl Host for SharedResident {
     }
 
     fn no_reuse(&self) -> Result<Plan, ExecError> {
-        let planner = Planner::new(Strategy::Naive)
-            .max_buffer_bytes(self.max_arena_bytes())
-            .max_binding_bytes(self.limits.max_binding_bytes);
+        let DeviceLimits { max_buffer_bytes, max_binding_bytes, .. } = self.limits;
+        let planner = Planner::new(Strategy::Naive);
+        let planner = self.program.layout.limit(planner, max_buffer_bytes, max_binding_bytes);
         Ok(planner.plan(&self.program.usage.problem)?)
     }
 }

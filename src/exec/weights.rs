@@ -21,7 +21,8 @@ pub struct Piece {
 }
 
 /// Places of all constants that a program binds. A constant over the binding limit lies there in pieces,
-/// which may be in different buffers; each constant lies there once.
+/// which may be in different buffers; each piece lies there once. Pieces of one constant share elements where
+/// dispatches cut it differently, or where a row starts at no multiple of 256 bytes.
 #[derive(Debug, Clone, Default)]
 pub struct WeightMap {
     /// Bytes of each weights buffer.

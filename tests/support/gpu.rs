@@ -41,11 +41,9 @@ impl Gpu {
         Gpu { device, queue, limits }
     }
 
-    /// A planner with the device's limits.
+    /// A planner of programs with the device's limits.
     pub fn planner(&self, planner: Planner) -> Planner {
-        planner
-            .max_buffer_bytes(self.limits.max_buffer_bytes)
-            .max_binding_bytes(self.limits.max_binding_bytes)
+        Layout::Shared.limit(planner, self.limits.max_buffer_bytes, self.limits.max_binding_bytes)
     }
 
     /// A planner with the device's limits and those of a program's layout.

@@ -15,6 +15,7 @@ pub mod kernel_gpu;
 #[cfg(feature = "onnx")]
 pub mod onnx_encoder;
 pub mod oracle;
+pub mod oversize;
 pub mod records;
 #[cfg(feature = "onnx")]
 pub mod single;

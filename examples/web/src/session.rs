@@ -44,9 +44,8 @@ impl Session {
         let alignment = layout.alignment(limits.storage_alignment_bytes)?;
         let program = Program::new(graph, alignment, lower)?.with_layout(layout)?;
         let started = Instant::now();
-        let plan = Planner::auto()
-            .max_buffer_bytes(layout.max_arena_bytes(limits.max_buffer_bytes, limits.max_binding_bytes))
-            .max_binding_bytes(limits.max_binding_bytes)
+        let plan = layout
+            .limit(Planner::auto(), limits.max_buffer_bytes, limits.max_binding_bytes)
             .plan(&program.usage.problem)?;
         let seconds = started.elapsed().as_secs_f64();
         plan.validate(&program.usage.problem)?;

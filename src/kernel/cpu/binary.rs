@@ -22,7 +22,7 @@ fn map(params: &[u32], inputs: &[&[f32]], output: &mut [f32], f: impl Fn(f32, f3
     let (a, b) = (inputs[0], inputs[1]);
     let len = dims[rank - 1] as usize;
     let mut place = 0;
-    for_each_row(dims, [a_strides, b_strides], [0, 0], |[left, right]| {
+    for_each_row(dims, [a_strides, b_strides], [params[6], params[7]], |[left, right]| {
         let row = &mut output[place..place + len];
         place += len;
         let (l, r) = (left as usize, right as usize);

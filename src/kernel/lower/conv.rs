@@ -39,8 +39,8 @@ pub(super) fn lower_conv(
     };
     let conv = Conv::read(&cx, *window, *groups)?;
     let activation = activation_words(&cx, *activation)?;
-    let (x, w, y) = (cx.unsplit(cx.input(0)?)?, cx.input(1)?, cx.whole(cx.output()?)?);
-    let bias = node.inputs.get(2).map_or(Ok(Operand::Absent), |id| cx.unsplit(*id))?;
+    let (x, w, y) = (cx.whole(cx.input(0)?)?, cx.input(1)?, cx.whole(cx.output()?)?);
+    let bias = node.inputs.get(2).map_or(Ok(Operand::Absent), |id| cx.whole(*id))?;
     if y == Operand::Absent {
         return Ok(Vec::new());
     }

@@ -1,8 +1,9 @@
 //! Element-wise operators: unary, binary with broadcasting, sum.
 
 use super::LowerError;
+use super::segments::{Segment, Walked};
 use super::site::Site;
-use super::strides::{Space, broadcast};
+use super::strides::{Space, broadcast, row_major};
 use crate::graph::{BinaryOp, UnaryOp, Value};
 use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
 
@@ -39,13 +40,18 @@ pub(super) fn lower_unary(site: &Site, op: UnaryOp) -> Result<Vec<Dispatch>, Low
     let [x] = site.inputs()?;
     site.expect_output(&x.shape)?;
     let (code, a, b) = unary_code(op);
-    let params = ParamWriter::new(2).u32(x.len() as u32).u32(code).f32(a).f32(b);
-    Ok(vec![site.linear(KernelId::Unary, vec![site.operand(0)], params, x.len())?])
+    let line = |operand| Walked { operand, start: 0, strides: vec![1], tail_len: 1, movable: false };
+    let segments = site.segments(&[x.len()], &[line(site.operand(0)), line(site.output_operand())]);
+    let dispatch = |segment: &Segment| {
+        let params = ParamWriter::new(2).u32(segment.dims[0] as u32).u32(code).f32(a).f32(b);
+        site.linear_segment(KernelId::Unary, segment, params)
+    };
+    segments.iter().map(dispatch).collect()
 }
 
 pub(super) fn lower_binary(site: &Site, op: BinaryOp) -> Result<Vec<Dispatch>, LowerError> {
     let [a, b] = site.inputs()?;
-    Ok(vec![binary(site, op, [a, b], [site.operand(0), site.operand(1)])?])
+    binary(site, op, [a, b], [site.operand(0), site.operand(1)])
 }
 
 /// The first two inputs are added, then each further one to the output, which is then bound twice.
@@ -56,10 +62,10 @@ pub(super) fn lower_sum(site: &Site) -> Result<Vec<Dispatch>, LowerError> {
         [x] => super::shape::lower_expanded(site, x),
         [first, second, ..] => {
             let operands = [site.operand(0), site.operand(1)];
-            let mut dispatches = vec![binary(site, BinaryOp::Add, [first, second], operands)?];
+            let mut dispatches = binary(site, BinaryOp::Add, [first, second], operands)?;
             for (i, next) in inputs.iter().enumerate().skip(2) {
                 let operands = [site.output_operand(), site.operand(i)];
-                dispatches.push(binary(site, BinaryOp::Add, [site.output, next], operands)?);
+                dispatches.extend(binary(site, BinaryOp::Add, [site.output, next], operands)?);
             }
             Ok(dispatches)
         }
@@ -71,7 +77,7 @@ fn binary(
     op: BinaryOp,
     values: [&Value; 2],
     operands: [Operand; 2],
-) -> Result<Dispatch, LowerError> {
+) -> Result<Vec<Dispatch>, LowerError> {
     let [a, b] = values;
     let shape = &site.output.shape;
     let (Some(a_strides), Some(b_strides)) = (broadcast(&a.shape, shape), broadcast(&b.shape, shape)) else {
@@ -80,6 +86,24 @@ fn binary(
         );
     };
     let space = Space::new(site, shape, [&a_strides, &b_strides])?;
-    let params = ParamWriter::new(3).u32(site.output.len() as u32).u32(binary_code(op)).u32(space.rank());
-    site.linear(KernelId::Binary, operands.to_vec(), space.write(params), site.output.len())
+    let [a, b] = operands;
+    let walked = [
+        space.walked(0, a, 0),
+        space.walked(1, b, 0),
+        Walked {
+            operand: site.output_operand(),
+            start: 0,
+            strides: row_major(space.dims()),
+            tail_len: 1,
+            movable: false,
+        },
+    ];
+    let dispatch = |segment: &Segment| {
+        let space = space.part(site, segment)?;
+        let count = segment.dims.iter().product::<usize>() as u32;
+        let params = ParamWriter::new(3).u32(count).u32(binary_code(op)).u32(space.rank());
+        let params = params.u32(segment.starts[0] as u32).u32(segment.starts[1] as u32);
+        site.linear_segment(KernelId::Binary, segment, space.write(params))
+    };
+    site.segments(space.dims(), &walked).iter().map(dispatch).collect()
 }

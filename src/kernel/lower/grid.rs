@@ -1,5 +1,6 @@
 //! Word-sized sizes and workgroup counts, checked.
 
+use super::segments::{ALIGN_LEN, gcd};
 use super::{LowerError, LowerLimits};
 use crate::graph::{Graph, Node, ValueId};
 use crate::kernel::{Operand, ParamWriter};
@@ -58,20 +59,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The whole value, which no kernel splits: refuses a constant over the binding limit. (Values computed
-    /// at run time are the planner's to check.)
-    pub(super) fn unsplit(&self, id: ValueId) -> Result<Operand, LowerError> {
-        let (value, most) = (self.graph.get(id), self.limits.max_binding_bytes);
-        if value.constant.is_some() && value.size_bytes() > most {
-            return Err(self.unsupported(format!(
-                "constant '{}' of {} bytes is bound whole, the device binds at most {most}",
-                value.name,
-                value.size_bytes()
-            )));
-        }
-        self.whole(id)
-    }
-
     /// Appends sizes to a parameter block.
     pub(super) fn words(&self, mut block: ParamWriter, sizes: &[usize]) -> Result<ParamWriter, LowerError> {
         for size in sizes {
@@ -128,11 +115,4 @@ impl<'a> Lowering<'a> {
         }
         Ok((0..rows).step_by(per_segment).map(|first| (first, per_segment.min(rows - first))).collect())
     }
-}
-
-/// Elements between two lawful starts of a binding: 256 bytes, WebGPU's default alignment.
-const ALIGN_LEN: usize = 64;
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -1,6 +1,7 @@
-//! Matrix products: strides from shapes, and constants over the binding limit in row segments.
+//! Matrix products: strides from shapes, and operands over the binding limit in segments of matrices, rows, columns or k.
 
 use super::grid::Lowering;
+use super::segments::{Segment, Walked, segments};
 use super::{LowerError, LowerLimits};
 use crate::graph::{Graph, Node, Op, ValueId};
 use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
@@ -30,13 +31,18 @@ struct Product {
     output: Operand,
 }
 
-/// A part of a product that one dispatch computes: `len` of `m`, `n` or `k` from `first` on.
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Whole,
-    M(usize, usize),
-    N(usize, usize),
-    K(usize, usize),
+/// A part of a product that one dispatch computes.
+struct Part {
+    batch: [usize; 3],
+    m: usize,
+    n: usize,
+    k: usize,
+    /// What it binds: `a`, `b`, `c`, the output; and the first elements in that.
+    operands: [Operand; 4],
+    starts: [usize; 4],
+    /// Whether it adds to what stands in the output, and whether it leaves none of that.
+    accumulate: bool,
+    fills_output: bool,
 }
 
 /// Dispatches of an [`Op::MatMul`] or [`Op::Gemm`].
@@ -54,18 +60,11 @@ pub(super) fn lower_matmul(
     if product.output == Operand::Absent {
         return Ok(Vec::new());
     }
-    let (a, b) = (cx.input(0)?, cx.input(1)?);
-    let (a_parts, b_parts) = (product.parts(&cx, a, true)?, product.parts(&cx, b, false)?);
-    match (a_parts.len(), b_parts.len()) {
-        (_, 1) => a_parts.iter().map(|part| product.dispatch(&cx, *part, Some(0))).collect(),
-        (1, _) => b_parts.iter().map(|part| product.dispatch(&cx, *part, Some(1))).collect(),
-        _ => Err(cx.unsupported(format!(
-            "'{}' and '{}' both exceed the {} bytes that one binding holds",
-            graph.get(a).name,
-            graph.get(b).name,
-            limits.max_binding_bytes
-        ))),
-    }
+    // The last resort is refused in the end, by the tensor that is over the limit.
+    let most = limits.max_binding_bytes;
+    let parts = product.by_rows(most).or_else(|| product.by_columns(most)).or_else(|| product.by_k(most));
+    let parts = parts.unwrap_or_else(|| vec![product.whole()]);
+    parts.into_iter().map(|part| product.dispatch(&cx, part)).collect()
 }
 
 impl Product {
@@ -86,7 +85,7 @@ impl Product {
         }
         let (c, c_strides) = match cx.node.inputs.get(2) {
             None => (Operand::Absent, [0, 0]),
-            Some(id) => (cx.unsplit(*id)?, c_strides(cx, *id, m, n)?),
+            Some(id) => (cx.whole(*id)?, c_strides(cx, *id, m, n)?),
         };
         Ok(Product {
             m,
@@ -149,79 +148,112 @@ impl Product {
         })
     }
 
-    /// How an operand's rows are dealt to dispatches; more than one part only where a constant exceeds the
-    /// limit.
-    fn parts(&self, cx: &Lowering, id: ValueId, is_a: bool) -> Result<Vec<Part>, LowerError> {
-        let value = cx.graph.get(id);
-        if value.size_bytes() <= cx.limits.max_binding_bytes || value.constant.is_none() {
-            return Ok(vec![Part::Whole]);
+    /// The product as one part.
+    fn whole(&self) -> Part {
+        let [a, b, c] = self.operands;
+        Part {
+            batch: self.batch,
+            m: self.m,
+            n: self.n,
+            k: self.k,
+            operands: [a, b, c, self.output],
+            starts: [0; 4],
+            accumulate: false,
+            fills_output: true,
         }
-        if self.batch != [1; 3] {
-            return Err(cx.unsupported(format!(
-                "constant '{}' of {} bytes in a batch of products, the device binds at most {}",
-                value.name,
-                value.size_bytes(),
-                cx.limits.max_binding_bytes
-            )));
-        }
-        let (outer, outer_stride, k_stride) =
-            if is_a { (self.m, self.a[0], self.a[1]) } else { (self.n, self.b[1], self.b[0]) };
-        let k_is_row = k_stride != 1;
-        let segments =
-            if k_is_row { cx.segments(id, self.k, k_stride)? } else { cx.segments(id, outer, outer_stride)? };
-        Ok(segments
-            .into_iter()
-            .map(|(first, len)| match (k_is_row, is_a) {
-                (true, _) => Part::K(first, len),
-                (false, true) => Part::M(first, len),
-                (false, false) => Part::N(first, len),
-            })
-            .collect())
     }
 
-    /// One dispatch; `split` is the operand bound by the part's range only, the others are bound whole.
-    fn dispatch(&self, cx: &Lowering, part: Part, split: Option<usize>) -> Result<Dispatch, LowerError> {
-        let (mut m, mut n, mut k) = (self.m, self.n, self.k);
-        // First elements of a, b, c and the output.
-        let (mut starts, mut accumulate, mut has_c) = ([0; 4], false, self.operands[2] != Operand::Absent);
-        let mut range = (0, 0);
-        match part {
-            Part::Whole => {}
-            Part::M(first, len) => {
-                m = len;
-                starts = [first * self.a[0], 0, first * self.c[0], first * self.n];
-                range = (first * self.a[0], len * self.a[0]);
-            }
-            Part::N(first, len) => {
-                n = len;
-                starts = [0, first * self.b[1], first * self.c[1], first];
-                range = (first * self.b[1], len * self.b[1]);
-            }
-            Part::K(first, len) => {
-                k = len;
-                starts = [first * self.a[1], first * self.b[0], 0, 0];
-                accumulate = first > 0;
-                has_c &= first == 0;
-                let stride = if split == Some(0) { self.a[1] } else { self.b[0] };
-                range = (first * stride, len * stride);
-            }
+    /// The operands and the output, each walked by its `strides` over some space, `tails` elements a step.
+    fn walked<const D: usize>(&self, strides: [[usize; D]; 4], tails: [usize; 4]) -> [Walked; 4] {
+        let [a, b, c] = self.operands;
+        let all = [a, b, c, self.output];
+        std::array::from_fn(|i| Walked {
+            operand: all[i],
+            start: 0,
+            strides: strides[i].iter().map(|stride| *stride as i64).collect(),
+            tail_len: tails[i],
+            movable: true,
+        })
+    }
+
+    /// A segment's part, but for its sizes.
+    fn part(&self, segment: &Segment) -> Part {
+        Part {
+            operands: std::array::from_fn(|i| segment.operands[i]),
+            starts: std::array::from_fn(|i| segment.starts[i] as usize),
+            ..self.whole()
         }
-        let mut inputs = self.operands.to_vec();
+    }
+
+    /// Matrices of the batch, then rows of `a`, `c` and the output, dealt to as many parts as the binding limit asks
+    /// for.
+    fn by_rows(&self, max_binding_bytes: u64) -> Option<Vec<Part>> {
+        let [[a0, a1, a2], [b0, b1, b2]] = [self.a_batch, self.b_batch];
+        let (matrix, [d0, d1, d2]) = (self.m * self.n, self.batch);
+        let strides = [
+            [a0, a1, a2, self.a[0]],
+            [b0, b1, b2, 0],
+            [0, 0, 0, self.c[0]],
+            [d1 * d2 * matrix, d2 * matrix, matrix, self.n],
+        ];
+        let b_len = reach(self.k, self.b[0]) + reach(self.n, self.b[1]) - 1;
+        let tails = [reach(self.k, self.a[1]), b_len, reach(self.n, self.c[1]), self.n];
+        let found = segments(&[d0, d1, d2, self.m], &self.walked(strides, tails), max_binding_bytes)?;
+        let rows = |segment: &Segment| {
+            let [d0, d1, d2, m] = std::array::from_fn(|i| segment.dims[i]);
+            let part = Part { batch: [d0, d1, d2], m, ..self.part(segment) };
+            let filled = d0 * d1 * d2 * m * self.n;
+            let fills_output = matches!(part.operands[3], Operand::Value { len, .. } if len == filled);
+            Part { fills_output, ..part }
+        };
+        Some(found.iter().map(rows).collect())
+    }
+
+    /// Columns of `b`, `c` and the output: serves where `b` is stored by columns.
+    fn by_columns(&self, max_binding_bytes: u64) -> Option<Vec<Part>> {
+        if self.batch != [1; 3] {
+            return None;
+        }
+        let strides = [[0], [self.b[1]], [self.c[1]], [1]];
+        let a_len = reach(self.m, self.a[0]) + reach(self.k, self.a[1]) - 1;
+        let tails = [a_len, reach(self.k, self.b[0]), reach(self.m, self.c[0]), reach(self.m, self.n)];
+        let found = segments(&[self.n], &self.walked(strides, tails), max_binding_bytes)?;
+        let columns =
+            |segment: &Segment| Part { n: segment.dims[0], fills_output: false, ..self.part(segment) };
+        Some(found.iter().map(columns).collect())
+    }
+
+    /// Ranges of k, whose products are added up: serves where a row of `b`, or a column of `a`, lies in one piece.
+    fn by_k(&self, max_binding_bytes: u64) -> Option<Vec<Part>> {
+        if self.batch != [1; 3] || self.k == 0 {
+            return None;
+        }
+        let strides = [[self.a[1]], [self.b[0]], [0], [0]];
+        let c_len = reach(self.m, self.c[0]) + reach(self.n, self.c[1]) - 1;
+        let tails = [reach(self.m, self.a[0]), reach(self.n, self.b[1]), c_len, self.m * self.n];
+        let found = segments(&[self.k], &self.walked(strides, tails), max_binding_bytes)?;
+        let inner = |(i, segment): (usize, &Segment)| Part {
+            k: segment.dims[0],
+            accumulate: i > 0,
+            fills_output: i == 0,
+            ..self.part(segment)
+        };
+        Some(found.iter().enumerate().map(inner).collect())
+    }
+
+    fn dispatch(&self, cx: &Lowering, part: Part) -> Result<Dispatch, LowerError> {
+        let Part { m, n, k, operands: [a, b, mut c, output], .. } = part;
+        let has_c = c != Operand::Absent && !part.accumulate;
         if !has_c {
-            inputs[2] = Operand::Absent;
+            c = Operand::Absent;
         }
-        if let (Some(split), Operand::Value { value, .. }, true) =
-            (split, self.operands[split.unwrap_or(0)], part != Part::Whole)
-        {
-            inputs[split] = Operand::Value { value, start_len: range.0, len: range.1 };
-            starts[split] = 0;
-        }
-        let matvec = m <= MATVEC_ROWS && k > 0;
+        // Whatever a part's rows, so that a row's sum is added up alike in every cut.
+        let matvec = self.m <= MATVEC_ROWS && k > 0;
         let k_fast = self.b[0] == 1;
-        let parts = if k_fast { 16 } else { 4 };
-        let batches: usize = self.batch.iter().product();
+        let lanes = if k_fast { 16 } else { 4 };
+        let batches: usize = part.batch.iter().product();
         let workgroups = if matvec {
-            let [x, y] = cx.fold(n.div_ceil(WORKGROUP / parts * if m == 1 { 4 } else { 1 }));
+            let [x, y] = cx.fold(n.div_ceil(WORKGROUP / lanes * if m == 1 { 4 } else { 1 }));
             cx.workgroups([x, y, batches])?
         } else {
             cx.workgroups([n.div_ceil(TILE), m.div_ceil(TILE), batches])?
@@ -229,19 +261,25 @@ impl Product {
         let block = cx.words(ParamWriter::new(4), &[m, n, k])?;
         let block = cx.words(block, &[self.a, self.b, self.c].concat())?;
         let block = cx.words(block, &[self.n])?;
-        let block = cx.words(block, &starts)?;
-        let block = cx.words(block, &[self.batch, self.a_batch, self.b_batch].concat())?;
-        let block = block.f32(self.alpha).f32(self.beta).u32(u32::from(has_c)).u32(u32::from(accumulate));
-        let block = cx.words(block, &[parts, usize::from(k_fast)])?;
+        let block = cx.words(block, &part.starts)?;
+        let block = cx.words(block, &[part.batch, self.a_batch, self.b_batch].concat())?;
+        let block =
+            block.f32(self.alpha).f32(self.beta).u32(u32::from(has_c)).u32(u32::from(part.accumulate));
+        let block = cx.words(block, &[lanes, usize::from(k_fast)])?;
         Ok(Dispatch {
             kernel: if matvec { KernelId::Matvec } else { KernelId::Matmul },
-            inputs,
-            output: self.output,
+            inputs: vec![a, b, c],
+            output,
             params: block.finish(),
             workgroups,
-            fills_output: !accumulate && matches!(part, Part::Whole | Part::K(..)),
+            fills_output: part.fills_output,
         })
     }
+}
+
+/// Elements from the first to the last of `len` that are `stride` apart.
+fn reach(len: usize, stride: usize) -> usize {
+    len.saturating_sub(1) * stride + 1
 }
 
 fn misfit(cx: &Lowering, a: ValueId, b: ValueId, y: ValueId) -> LowerError {

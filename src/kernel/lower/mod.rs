@@ -8,11 +8,12 @@ mod pool;
 mod elementwise;
 mod norm;
 mod pad;
+mod segments;
 mod shape;
 mod site;
 mod strides;
 
-use super::Dispatch;
+use super::{Dispatch, Operand};
 use crate::graph::{Graph, Node, Op};
 use conv::lower_conv;
 use matmul::lower_matmul;
@@ -22,7 +23,7 @@ use site::Site;
 /// What a device allows one dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LowerLimits {
-    /// Largest storage binding in bytes; constant operands over it are bound in row segments.
+    /// Largest storage binding in bytes; operands over it are bound in segments where the kernel allows it.
     pub max_binding_bytes: u64,
     /// Largest workgroup count in one dimension.
     pub max_workgroups: u32,
@@ -42,6 +43,23 @@ pub enum LowerError {
         /// What is not handled.
         what: String,
     },
+    /// A tensor is over the binding limit, and no kernel computes the node in segments.
+    #[error(
+        "tensor '{tensor}' ({op} '{node}') needs {needed_bytes} bytes, one binding \
+         holds at most {available_bytes} (max_storage_buffer_binding_size)"
+    )]
+    OverLimit {
+        /// The node.
+        node: String,
+        /// Its operator.
+        op: &'static str,
+        /// The tensor that it reads or writes.
+        tensor: String,
+        /// Bytes of the tensor that one binding would have to show.
+        needed_bytes: u64,
+        /// The limit in bytes.
+        available_bytes: u64,
+    },
 }
 
 /// Dispatches that compute `node`, in order. A node whose output holds no element needs none.
@@ -49,14 +67,17 @@ pub enum LowerError {
 /// Shapes are checked as far as the kernels rely on them, so that no dispatch addresses an element outside
 /// its operands.
 ///
+/// Element-wise operators, batch normalisation, copies, slices, concatenations and the rows of matrix products are
+/// computed in segments where a tensor is over the binding limit. A segment starts at a multiple of 256 bytes.
+///
 /// # Errors
-/// Names the node and what no kernel handles.
+/// Names the node and what no kernel handles, or the tensor that is over the binding limit and both numbers.
 pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Dispatch>, LowerError> {
     let site = Site::new(graph, node, limits)?;
     if site.output.is_empty() {
         return Ok(Vec::new());
     }
-    match &node.op {
+    let dispatches = match &node.op {
         Op::Unary(op) => elementwise::lower_unary(&site, *op),
         Op::Binary(op) => elementwise::lower_binary(&site, *op),
         Op::Sum => elementwise::lower_sum(&site),
@@ -73,5 +94,26 @@ pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Disp
         Op::Conv { .. } => lower_conv(graph, node, limits),
         Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),
         Op::Pool { .. } => lower_pool(graph, node, limits),
+    }?;
+    refuse_over_limit(graph, node, limits.max_binding_bytes, &dispatches)?;
+    Ok(dispatches)
+}
+
+/// What no lowering has cut to size ends here, by name.
+fn refuse_over_limit(
+    graph: &Graph,
+    node: &Node,
+    available_bytes: u64,
+    dispatches: &[Dispatch],
+) -> Result<(), LowerError> {
+    for operand in dispatches.iter().flat_map(|d| d.inputs.iter().chain([&d.output])) {
+        let Operand::Value { value, len, .. } = *operand else { continue };
+        let needed_bytes = len as u64 * 4;
+        if needed_bytes > available_bytes {
+            let tensor = graph.get(value).name.clone();
+            let (node, op) = (node.name.clone(), node.op.name());
+            return Err(LowerError::OverLimit { node, op, tensor, needed_bytes, available_bytes });
+        }
     }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Operators over groups of elements: batch normalisation, mean, softmax, local response normalisation.
 
 use super::LowerError;
+use super::segments::{Segment, Walked};
 use super::site::Site;
 use super::strides::{Space, row_major};
 use crate::kernel::{Dispatch, KernelId, ParamWriter};
@@ -26,9 +27,21 @@ pub(super) fn lower_batch_norm(site: &Site, epsilon: f32) -> Result<Vec<Dispatch
         let what = format!("'{}' has {} elements for {channels} channels", wrong.name, wrong.len());
         return Err(site.unsupported(what));
     }
-    let params = ParamWriter::new(6).u32(x.len() as u32).u32(channels as u32).u32(inner as u32).f32(epsilon);
-    let operands = (0..5).map(|i| site.operand(i)).collect();
-    Ok(vec![site.linear(KernelId::BatchNorm, operands, params, x.len())?])
+    let strides = [(channels * inner) as i64, inner as i64, 1];
+    let plane =
+        |operand| Walked { operand, start: 0, strides: strides.to_vec(), tail_len: 1, movable: false };
+    let statistic = |i| Walked { strides: vec![0, 1, 0], movable: true, ..plane(site.operand(i)) };
+    let mut walked = vec![plane(site.operand(0))];
+    walked.extend((1..5).map(statistic));
+    walked.push(plane(site.output_operand()));
+    let dispatch = |segment: &Segment| {
+        let (dims, count) = (&segment.dims, segment.dims.iter().product::<usize>());
+        let params = ParamWriter::new(6).u32(count as u32).u32(dims[1] as u32).u32(dims[2] as u32);
+        // The statistics are equally long, so that they start alike.
+        let params = params.f32(epsilon).u32(segment.starts[1] as u32);
+        site.linear_segment(KernelId::BatchNorm, segment, params)
+    };
+    site.segments(&[x.shape[0], channels, inner], &walked).iter().map(dispatch).collect()
 }
 
 pub(super) fn lower_reduce_mean(site: &Site, axes: &[usize]) -> Result<Vec<Dispatch>, LowerError> {

@@ -45,7 +45,7 @@ pub(super) fn lower_pool(
     let [across, down] = cx.fold(len.div_ceil(WORKGROUP));
     Ok(vec![Dispatch {
         kernel: KernelId::Pool2d,
-        inputs: vec![cx.unsplit(x)?],
+        inputs: vec![cx.whole(x)?],
         output,
         params: block.u32(kind).finish(),
         workgroups: cx.workgroups([across, down, 1])?,

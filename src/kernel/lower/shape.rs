@@ -1,6 +1,7 @@
 //! Operators that move elements: all are strided copies.
 
 use super::LowerError;
+use super::segments::Segment;
 use super::site::Site;
 use super::strides::{Space, broadcast, row_major};
 use crate::graph::Value;
@@ -13,20 +14,32 @@ struct Side<'a> {
 }
 
 /// Copies `dims` elements from one side (an operand) to the other (the output).
-fn copy(site: &Site, x: Operand, dims: &[usize], from: Side, to: Side) -> Result<Dispatch, LowerError> {
-    let len: usize = dims.iter().product();
+fn copy(site: &Site, x: Operand, dims: &[usize], from: Side, to: Side) -> Result<Vec<Dispatch>, LowerError> {
     let space = Space::new(site, dims, [from.strides, to.strides])?;
-    let params =
-        ParamWriter::new(2).u32(len as u32).u32(space.rank()).u32(from.start as u32).u32(to.start as u32);
-    let dispatch = site.linear(KernelId::Copy, vec![x], space.write(params), len)?;
-    Ok(Dispatch { fills_output: len == site.output.len(), ..dispatch })
+    let walked = [space.walked(0, x, from.start), space.walked(1, site.output_operand(), to.start)];
+    // Where elements are shuffled or repeated, a cut would show the same bytes to many dispatches.
+    let segments = match space.is_in_order(0) && space.is_in_order(1) {
+        true => site.segments(space.dims(), &walked),
+        false => site.whole(space.dims(), &walked),
+    };
+    segments.iter().map(|segment| copy_segment(site, &space, segment)).collect()
+}
+
+fn copy_segment(site: &Site, space: &Space<2>, segment: &Segment) -> Result<Dispatch, LowerError> {
+    let space = space.part(site, segment)?;
+    let len: usize = segment.dims.iter().product();
+    let params = ParamWriter::new(2).u32(len as u32).u32(space.rank());
+    let params = segment.starts.iter().fold(params, |params, start| params.u32(*start as u32));
+    let dispatch = site.linear_segment(KernelId::Copy, segment, space.write(params))?;
+    let fills_output = matches!(dispatch.output, Operand::Value { len: bound, .. } if bound == len);
+    Ok(Dispatch { fills_output, ..dispatch })
 }
 
 /// Copies into the whole output, in order.
 fn gather(site: &Site, start: i64, strides: &[i64]) -> Result<Vec<Dispatch>, LowerError> {
     let dims = &site.output.shape;
     let to = row_major(dims);
-    Ok(vec![copy(site, site.operand(0), dims, Side { start, strides }, Side { start: 0, strides: &to })?])
+    copy(site, site.operand(0), dims, Side { start, strides }, Side { start: 0, strides: &to })
 }
 
 pub(super) fn lower_copy(site: &Site) -> Result<Vec<Dispatch>, LowerError> {
@@ -106,7 +119,7 @@ pub(super) fn lower_concat(site: &Site, axis: usize) -> Result<Vec<Dispatch>, Lo
         if !x.is_empty() && at + x.shape[axis] <= out.shape[axis] {
             let (from, start) = (row_major(&x.shape), at as i64 * axis_stride);
             let (from, to) = (Side { start: 0, strides: &from }, Side { start, strides: &strides });
-            dispatches.push(copy(site, site.operand(i), &x.shape, from, to)?);
+            dispatches.extend(copy(site, site.operand(i), &x.shape, from, to)?);
         }
         at += x.shape[axis];
     }

@@ -1,5 +1,6 @@
 //! A node with its values resolved, and what every lowering needs of it: checks, operands, grids.
 
+use super::segments::{Segment, Walked, segments};
 use super::{LowerError, LowerLimits};
 use crate::graph::{Graph, Node, Value, ValueId};
 use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
@@ -103,6 +104,30 @@ impl<'a> Site<'a> {
         count: usize,
     ) -> Result<Dispatch, LowerError> {
         self.dispatch(kernel, inputs, params, count.div_ceil(WORKGROUP))
+    }
+
+    /// The same for one segment, whose last operand is the output; it writes all of what that binds.
+    pub(super) fn linear_segment(
+        &self,
+        kernel: KernelId,
+        segment: &Segment,
+        params: ParamWriter,
+    ) -> Result<Dispatch, LowerError> {
+        let mut inputs = segment.operands.clone();
+        let output = inputs.pop().unwrap_or(Operand::Absent);
+        let dispatch = self.linear(kernel, inputs, params, segment.dims.iter().product())?;
+        Ok(Dispatch { output, ..dispatch })
+    }
+
+    /// Cuts a space into segments whose bindings fit; where no cut serves, the whole is one segment, which
+    /// is refused in the end by the tensor that is over the limit.
+    pub(super) fn segments(&self, dims: &[usize], walked: &[Walked]) -> Vec<Segment> {
+        segments(dims, walked, self.limits.max_binding_bytes).unwrap_or_else(|| self.whole(dims, walked))
+    }
+
+    /// A space in one segment.
+    pub(super) fn whole(&self, dims: &[usize], walked: &[Walked]) -> Vec<Segment> {
+        vec![Segment::whole(dims, walked)]
     }
 
     /// A dispatch of `lanes` invocations (a power of two up to 256) an item of `count`.

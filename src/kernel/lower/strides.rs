@@ -1,8 +1,9 @@
 //! Strided iteration spaces: row-major strides, broadcasting, and merging of dimensions.
 
 use super::LowerError;
+use super::segments::{Segment, Walked};
 use super::site::Site;
-use crate::kernel::ParamWriter;
+use crate::kernel::{Operand, ParamWriter};
 
 /// Most dimensions a kernel walks.
 const MAX_RANK: usize = 8;
@@ -70,6 +71,29 @@ impl<const K: usize> Space<K> {
     /// Number of dimensions, 1..=8.
     pub(super) fn rank(&self) -> u32 {
         self.dims.len() as u32
+    }
+
+    /// Extents, outermost first.
+    pub(super) fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    /// Whether operand `k` is walked front to back, each element once.
+    pub(super) fn is_in_order(&self, k: usize) -> bool {
+        let strides = &self.strides[k];
+        let nested = strides.iter().zip(&strides[1..]).zip(&self.dims[1..]);
+        self.last_stride(k) > 0
+            && nested.into_iter().all(|((outer, inner), dim)| *outer >= inner * *dim as i64)
+    }
+
+    /// Operand `k`, walked from element `start` on by a kernel that can be told where to start.
+    pub(super) fn walked(&self, k: usize, operand: Operand, start: i64) -> Walked {
+        Walked { operand, start, strides: self.strides[k].clone(), tail_len: 1, movable: true }
+    }
+
+    /// The part of this space that a segment walks.
+    pub(super) fn part(&self, site: &Site, segment: &Segment) -> Result<Self, LowerError> {
+        Space::new(site, &segment.dims, std::array::from_fn(|k| &self.strides[k][..]))
     }
 
     /// Stride of operand `k` along the last dimension.
