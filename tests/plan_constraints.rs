@@ -184,7 +184,7 @@ fn ten_thousand_problems_with_constraints_of_every_kind() {
     for turn in 0..10_000 {
         let kinds = Kinds { alias: turn % 3 == 0, in_place: turn % 2 == 0, separate: turn % 4 < 2 };
         let problem = draw(&mut random, if turn % 5 == 0 { 24 } else { 9 }, kinds);
-        let effort = if turn % 50 == 0 { Effort::Balanced } else { Effort::Fast };
+        let effort = if turn % 500 == 1 { Effort::Balanced } else { Effort::Fast };
         let planner = match turn % 8 {
             0 => Planner::new(Strategy::ALL[turn / 8 % Strategy::ALL.len()]),
             _ => Planner::auto().effort(effort).seed(random.below(3)),
@@ -219,7 +219,7 @@ fn small_problems_against_exhaustive_search() {
         let in_place = turn % 2 == 0;
         let kinds = Kinds { alias: !in_place, in_place, separate: false };
         let problem = draw(&mut random, 7, kinds);
-        let effort = if turn % 20 == 0 { Effort::Balanced } else { Effort::Fast };
+        let effort = if turn % 100 == 0 { Effort::Balanced } else { Effort::Fast };
         let plan = match Planner::auto().effort(effort).plan(&problem) {
             Err(PlanError::PinsOverlap { .. }) => {
                 assert_eq!(optimum(&problem), u64::MAX, "{problem:?}");
@@ -246,7 +246,7 @@ fn small_problems_against_exhaustive_search() {
             Err(other) => panic!("{other}"),
         }
     }
-    assert!(optimal > 1_600, "{optimal} of 2000 plans are at the optimum");
+    assert!(optimal > 1_900, "{optimal} of 2000 plans are at the optimum");
     assert!(refused > 500, "{refused}");
 }
 

@@ -32,7 +32,7 @@ impl Options {
     fn nodes(&self) -> u64 {
         let balanced = search::SearchOptions::default().nodes;
         match self.effort {
-            Effort::Fast => balanced / 400,
+            Effort::Fast => balanced / 1_000,
             Effort::Balanced => balanced,
             Effort::Thorough => balanced.saturating_mul(50),
         }

@@ -18,10 +18,6 @@ impl Part {
         Part { blocks, sections, loads }
     }
 
-    pub fn max_load(&self) -> u64 {
-        self.loads.iter().copied().max().unwrap_or(0)
-    }
-
     /// Highest byte used by these offsets.
     pub fn peak(&self, offsets: &[u64]) -> u64 {
         self.blocks.iter().zip(offsets).map(|(b, o)| b.size_bytes + o).max().unwrap_or(0)
