@@ -1,5 +1,5 @@
-//! A tiny engine with its own graph and its own plain WGSL on sublet's arena. Its kernels know nothing of arenas: one
-//! binding a tensor, inputs `read`. Two calls make each of them lawful, whatever the plan does.
+//! A tiny engine with its own graph and its own plain WGSL on sublet's arena. Its kernels know nothing of
+//! arenas: one binding a tensor, inputs `read`. Two calls make each of them lawful, whatever the plan does.
 //!
 //! `cargo run --release --example embed_in_engine`
 
@@ -26,8 +26,8 @@ const ADD: &str = "
 
 const ELEMENTS: u64 = 1000;
 
-/// The engine's schedule: kernel, tensors read, tensor written. `t1 + t1` reads one tensor twice, and `t3` may take the
-/// bytes of `t2`: both are what WebGPU forbids a plain kernel.
+/// The engine's schedule: kernel, tensors read, tensor written. `t1 + t1` reads one tensor twice, and `t3`
+/// may take the bytes of `t2`: both are what WebGPU forbids a plain kernel.
 const STEPS: [(&str, &[usize], usize); 4] =
     [(HALVE, &[0], 1), (ADD, &[1, 1], 2), (HALVE, &[2], 3), (ADD, &[3, 1], 4)];
 

@@ -17,8 +17,8 @@ pub struct Profile {
 const GIB: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
 
-/// Largest buffer and binding in bytes, storage bindings in one stage. Alignment 256 and 65,535 workgroups are common to
-/// all (wgpu-core 30, `limits.rs`: buckets; wgpu-types 30: defaults).
+/// Largest buffer and binding in bytes, storage bindings in one stage. Alignment 256 and 65,535 workgroups
+/// are common to all (wgpu-core 30, `limits.rs`: buckets; wgpu-types 30: defaults).
 const TABLE: [(&str, &str, u64, u64, u32); 11] = [
     ("default", "WebGPU's default limits", 256 * MIB, 128 * MIB, 8),
     ("chrome", "Chromium's adapter over SwiftShader", GIB, GIB, 10),
@@ -56,7 +56,8 @@ impl Profile {
         Self::all().find(|p| p.name == name)
     }
 
-    /// The limits to request so that a device behaves like the profile, on an adapter that offers at least these.
+    /// The limits to request so that a device behaves like the profile, on an adapter that offers at least
+    /// these.
     pub fn wgpu_limits(&self) -> Limits {
         Limits {
             max_buffer_size: self.limits.max_buffer_bytes,

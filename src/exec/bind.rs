@@ -81,7 +81,8 @@ fn bind_one(
     keys.sort_unstable();
     keys.dedup();
     let number = |key: &BufferKey| keys.binary_search(key).unwrap_or(keys.len());
-    // A buffer may not be read-only and writable in one dispatch: what shares the output's buffer is writable too.
+    // A buffer may not be read-only and writable in one dispatch: what shares the output's buffer is
+    // writable too.
     let output = places.last().map(|(key, _)| *key);
     let want = |(key, bytes): &(BufferKey, Range<u64>)| Wanted {
         buffer: number(key),

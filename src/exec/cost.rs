@@ -18,9 +18,9 @@ pub struct BindingCost {
     pub barriers: usize,
 }
 
-/// Counts what a sequence of dispatches binds, and where wgpu makes it wait: a buffer that was written, or is about to
-/// be, is a barrier over the whole buffer; only reading after reading is free. The first use of a buffer in a run has
-/// nothing to wait for.
+/// Counts what a sequence of dispatches binds, and where wgpu makes it wait: a buffer that was written, or
+/// is about to be, is a barrier over the whole buffer; only reading after reading is free. The first use of
+/// a buffer in a run has nothing to wait for.
 pub fn binding_cost(bound: &[Bound]) -> BindingCost {
     let mut cost = BindingCost::default();
     let mut pipelines = std::collections::BTreeSet::new();

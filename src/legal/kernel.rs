@@ -53,8 +53,8 @@ impl PlainKernel {
         Ok(PlainKernel { name: name.to_owned(), module, storage, bases: false })
     }
 
-    /// Says that the kernel adds a base offset (in elements of 4 bytes) to every index, one for each storage binding,
-    /// taken from parameters that the caller fills with [`Window::base_len`].
+    /// Says that the kernel adds a base offset (in elements of 4 bytes) to every index, one for each
+    /// storage binding, taken from parameters that the caller fills with [`Window::base_len`].
     pub fn with_bases(mut self) -> Self {
         self.bases = true;
         self
@@ -72,12 +72,13 @@ impl PlainKernel {
         self.storage.iter().zip(operands).map(one).collect()
     }
 
-    /// Makes the kernel lawful for operands given in the order of binding numbers: what shares a buffer with something
-    /// written becomes `read_write`, and what would collide becomes one binding.
+    /// Makes the kernel lawful for operands given in the order of binding numbers: what shares a buffer
+    /// with something written becomes `read_write`, and what would collide becomes one binding.
     ///
     /// # Errors
-    /// Another number of operands than storage bindings; merged bindings of different types; or a kernel without base
-    /// offsets whose colliding operands are not the very same bytes, which says which two and why.
+    /// Another number of operands than storage bindings; merged bindings of different types; or a kernel
+    /// without base offsets whose colliding operands are not the very same bytes, which says which two and
+    /// why.
     pub fn lawful(&self, operands: &[Operand], limits: &WindowLimits) -> Result<LawfulKernel, MergeError> {
         if operands.len() != self.storage.len() {
             let (found, wanted) = (self.storage.len(), operands.len());

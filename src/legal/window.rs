@@ -35,7 +35,8 @@ pub struct Wanted {
     pub buffer: usize,
     /// Bytes of the tensor.
     pub bytes: Range<u64>,
-    /// Bytes that must be bound at least: the tensor's own, or more (a whole arena, bound once for all tensors in it).
+    /// Bytes that must be bound at least: the tensor's own, or more (a whole arena, bound once for all
+    /// tensors in it).
     pub window: Range<u64>,
     /// Whether the buffer is bound writable in this dispatch.
     pub writable: bool,
@@ -52,12 +53,14 @@ pub struct WindowLimits {
     pub max_windows: usize,
 }
 
-/// Merges every group of overlapping ranges of one writable buffer into one window, and aligns each window's start
-/// down to the device's alignment (the base offset carries the rest). The last binding of a group survives, so that
-/// an output stays an output. Aligning down can make windows meet; merging goes on until none does.
+/// Merges every group of overlapping ranges of one writable buffer into one window, and aligns each
+/// window's start down to the device's alignment (the base offset carries the rest). The last binding of a
+/// group survives, so that an output stays an output. Aligning down can make windows meet; merging goes on
+/// until none does.
 ///
-/// Where there are more windows than slots, the two of one buffer that are cheapest to span are merged as well, as long
-/// as the limit on a window's size allows. What cannot be mended so is for [`super::check`] to name.
+/// Where there are more windows than slots, the two of one buffer that are cheapest to span are merged as
+/// well, as long as the limit on a window's size allows. What cannot be mended so is for [`super::check`]
+/// to name.
 pub fn windows(wanted: &[Wanted], limits: &WindowLimits) -> (Partition, Vec<Window>) {
     let align = |w: &Wanted| w.window.start / limits.alignment_bytes * limits.alignment_bytes..w.window.end;
     let mut groups =
