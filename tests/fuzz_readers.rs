@@ -148,7 +148,7 @@ fn read_mended(text: &str) -> Result<(Problem, sublet::plan::Plan), PlanError> {
 
 fn read(random: &mut Random, text: &str, seen: &mut Seen) {
     let alignment = Alignment::new(1 << random.below(17)).expect("a power of two");
-    let options = csv::Options { inclusive: random.once_in(2), alignment };
+    let options = csv::Options { inclusive: random.once_in(2), alignment, ignore_offsets: random.once_in(4) };
     if let Ok(problem) = csv::parse(text, "fuzz", options) {
         seen.records += 1;
         if random.once_in(8) {

@@ -1,4 +1,7 @@
-"""One problem on stdin, one allocator, offsets and seconds on stdout. Runs in the scratch environment of run.py."""
+"""One problem on stdin, one allocator; offsets and seconds on stdout.
+
+Runs in the scratch environment of run.py.
+"""
 
 import json
 import sys

@@ -3,9 +3,10 @@
 
     benches/peers/run.py [--sublet PATH] [--scratch DIR] [--deadline SECONDS] [--inclusive] FILE.csv...
 
-omnimalloc is installed into a scratch environment outside the tree (by default in the temporary folder), never into
-the machine's own Python. Its allocators: the greedy portfolio `omni` and the exact `supermalloc` on one thread; the
-deadline holds for supermalloc and for sublet alike. Every answer, sublet's too, is checked here for overlaps.
+omnimalloc is installed into a scratch environment outside the tree (by default in the temporary folder),
+never into the machine's own Python. Its allocators: the greedy portfolio `omni` and the exact
+`supermalloc` on one thread; the deadline holds for supermalloc and for sublet alike. Every answer,
+sublet's too, is checked here for overlaps.
 """
 
 import argparse
@@ -31,9 +32,9 @@ def read(path, inclusive):
 
 
 def max_load(rows):
-    events = sorted([(lower, size) for _, lower, _, size in rows] + [(upper, -size) for _, _, upper, size in rows])
+    events = [(lower, size) for _, lower, _, size in rows] + [(upper, -size) for _, _, upper, size in rows]
     live = most = 0
-    for _, size in events:
+    for _, size in sorted(events):
         live += size
         most = max(most, live)
     return most
@@ -89,8 +90,10 @@ def run_peer(python, rows, deadline):
     for allocator in ("omni", "supermalloc"):
         limit = max(30.0, 10 * deadline)
         try:
-            answer = subprocess.run([python, program, allocator], input=problem, capture_output=True, text=True,
-                                    check=False, timeout=limit)
+            answer = subprocess.run(
+                [python, program, allocator],
+                input=problem, capture_output=True, text=True, check=False, timeout=limit,
+            )
         except subprocess.TimeoutExpired:
             answers.append((allocator, None, limit))
             continue
@@ -103,11 +106,12 @@ def run_peer(python, rows, deadline):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("files", nargs="+", metavar="FILE.csv", type=pathlib.Path)
     parser.add_argument("--sublet", default=str(ROOT / "target/release/sublet"), help="the binary")
-    parser.add_argument("--scratch", type=pathlib.Path,
-                        default=pathlib.Path(tempfile.gettempdir()) / "sublet-peers", help="the environment's folder")
+    scratch = pathlib.Path(tempfile.gettempdir()) / "sublet-peers"
+    parser.add_argument("--scratch", type=pathlib.Path, default=scratch, help="the environment's folder")
     parser.add_argument("--deadline", type=float, default=10.0, help="seconds an instance, each side")
     parser.add_argument("--inclusive", action="store_true", help="upper is the last step itself")
     arguments = parser.parse_args()
@@ -118,8 +122,10 @@ def main():
     for path in arguments.files:
         rows = read(path, arguments.inclusive)
         load = max_load(rows)
-        peak, seconds, proof = run_sublet(arguments.sublet, path, rows, arguments.deadline, arguments.inclusive)
-        line = f"{path.stem[:24]:<24} {len(rows):>6} {load:>14}  {peak:>14} {peak / load:>8.5f} {seconds:>8.3f} {proof:<12}"
+        peak, seconds, proof = run_sublet(
+            arguments.sublet, path, rows, arguments.deadline, arguments.inclusive)
+        line = f"{path.stem[:24]:<24} {len(rows):>6} {load:>14}  "
+        line += f"{peak:>14} {peak / load:>8.5f} {seconds:>8.3f} {proof:<12}"
         for _, other, seconds in run_peer(python, rows, arguments.deadline):
             line += f"  {'-':>14} {'-':>8} {seconds:>8.3f}" if other is None else \
                 f"  {other:>14} {other / load:>8.5f} {seconds:>8.3f}"

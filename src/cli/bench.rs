@@ -1,20 +1,229 @@
-//! `sublet bench`: measurements.
+//! `sublet bench`: what the parts of the crate cost on this machine.
 
-use clap::Subcommand;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::Output;
+use serde_json::{Value, json};
+
 use super::error::CliError;
-use super::layouts;
+use super::input::{self, Input, InputArgs};
+use super::{Output, layouts, units};
+use crate::device::resident_peak_bytes;
+use crate::plan::report::{grouped, mib};
+use crate::plan::{Effort, Planner, Problem, Proof, Synthetic, file};
 
-/// What to measure.
-#[derive(Debug, Subcommand)]
-pub(super) enum Bench {
+/// Arguments of `sublet bench`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Plans records and reports peaks, seconds and memory.
+    Plan(PlanArgs),
     /// What each layout costs on a model: peak, arenas, bindings, barriers, encode and run time.
     Layouts(layouts::Args),
 }
 
-pub(super) fn run(bench: &Bench) -> Result<Output, CliError> {
-    match bench {
-        Bench::Layouts(args) => layouts::run(args),
+/// Arguments of `sublet bench plan`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sublet bench plan networks/*.csv
+  sublet bench plan --scale --record my-laptop
+
+Every plan is judged before its line is printed. Resident memory is the most since the program began, so
+it never falls from one line to the next.")]
+struct PlanArgs {
+    /// Records, plans, models or builtin:NAME.
+    #[arg(value_name = "INPUT", required_unless_present = "scale")]
+    inputs: Vec<String>,
+    /// Also plan made-up records: three shapes, 10,000, 100,000 and 1,000,000 tensors of each.
+    #[arg(long)]
+    scale: bool,
+    /// Seed of the made-up records.
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    seed: u64,
+    /// fast, balanced or thorough.
+    #[arg(long, default_value = "balanced", value_parser = units::effort)]
+    effort: Effort,
+    /// Threads; the plans do not depend on them.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// Also write the JSON to benches/record/MACHINE/<date>.json below the current folder.
+    #[arg(long, value_name = "MACHINE")]
+    record: Option<String>,
+    #[command(flatten)]
+    records: InputArgs,
+}
+
+/// Numbers of made-up records.
+const SCALES: &[usize] = &[10_000, 100_000, 1_000_000];
+
+pub(super) fn run(args: &Args) -> Result<Output, CliError> {
+    match &args.what {
+        What::Plan(args) => plan(args),
+        What::Layouts(args) => layouts::run(args),
+    }
+}
+
+fn plan(args: &PlanArgs) -> Result<Output, CliError> {
+    let record = args.record.as_deref().map(record_path).transpose()?;
+    let mut rows = Vec::new();
+    for input in &args.inputs {
+        let Input { name, problem } = input::load(input, &args.records, None)?;
+        rows.push(measure(name, &problem, args)?);
+    }
+    // From small to large, since the memory of a large one would hide that of the next.
+    for tensors in SCALES.iter().filter(|_| args.scale) {
+        for shape in Synthetic::ALL {
+            let problem = shape.problem(*tensors, args.seed)?;
+            rows.push(measure(format!("{} {}", shape.key(), grouped(*tensors as u64)), &problem, args)?);
+        }
+    }
+    let object = json!({ "plan": rows.iter().map(Row::json).collect::<Vec<_>>(), "threads": args.threads });
+    let mut human = table(&rows);
+    if let Some(path) = record {
+        write_record(&path, &object)?;
+        human.push_str(&format!("written to {}\n", path.display()));
+    }
+    Ok(Output { human, json: object, failure: None })
+}
+
+/// What one input gave.
+struct Row {
+    name: String,
+    tensors: usize,
+    max_load_bytes: u64,
+    lower_bound_bytes: u64,
+    peak_bytes: u64,
+    proof: Option<Proof>,
+    strategy: &'static str,
+    seconds: f64,
+    rss_peak_bytes: Option<u64>,
+}
+
+fn measure(name: String, problem: &Problem, args: &PlanArgs) -> Result<Row, CliError> {
+    let planner = Planner::auto().effort(args.effort).threads(args.threads);
+    let started = Instant::now();
+    let plan = planner.plan(problem)?;
+    let seconds = started.elapsed().as_secs_f64();
+    plan.validate(problem)?;
+    Ok(Row {
+        name,
+        tensors: problem.len(),
+        max_load_bytes: crate::plan::bound::max_load(problem),
+        lower_bound_bytes: plan.lower_bound_bytes(),
+        peak_bytes: plan.peak_bytes(),
+        proof: plan.proof(),
+        strategy: plan.strategy().key(),
+        seconds,
+        rss_peak_bytes: resident_peak_bytes(),
+    })
+}
+
+impl Row {
+    /// Peak over max load; 1 where nothing lives at all.
+    fn ratio(&self) -> f64 {
+        if self.max_load_bytes == 0 { 1.0 } else { self.peak_bytes as f64 / self.max_load_bytes as f64 }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "instance": self.name,
+            "tensors": self.tensors,
+            "max_load_bytes": self.max_load_bytes,
+            "lower_bound_bytes": self.lower_bound_bytes,
+            "peak_bytes": self.peak_bytes,
+            "ratio": self.ratio(),
+            "optimal": self.proof.is_some(),
+            "proof": self.proof.map(Proof::key),
+            "strategy": self.strategy,
+            "seconds": self.seconds,
+            "rss_peak_bytes": self.rss_peak_bytes,
+        })
+    }
+}
+
+fn table(rows: &[Row]) -> String {
+    let width = rows.iter().map(|r| r.name.len()).max().unwrap_or(0).max("instance".len());
+    let mut text = format!(
+        "{:<width$} {:>9} {:>20} {:>20} {:>9} {:>9} {:>12}  strategy, proof\n",
+        "instance", "tensors", "max load", "peak", "ratio", "seconds", "resident"
+    );
+    for row in rows {
+        text.push_str(&format!(
+            "{:<width$} {:>9} {:>20} {:>20} {:>9.6} {:>9.4} {:>12}  {}, {}\n",
+            row.name,
+            grouped(row.tensors as u64),
+            grouped(row.max_load_bytes),
+            grouped(row.peak_bytes),
+            row.ratio(),
+            row.seconds,
+            row.rss_peak_bytes.map_or_else(|| "-".to_owned(), mib),
+            row.strategy,
+            row.proof.map_or("not proven", Proof::key),
+        ));
+    }
+    text
+}
+
+/// Where a record goes; the machine's name becomes one folder.
+fn record_path(machine: &str) -> Result<PathBuf, CliError> {
+    let plain = !machine.is_empty() && machine.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    if !plain {
+        return Err(CliError::input(format!("--record {machine}: use letters, digits, '-' and '_'")));
+    }
+    let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+    let (year, month, day) = civil(days);
+    Ok(Path::new("benches/record").join(machine).join(format!("{year:04}-{month:02}-{day:02}.json")))
+}
+
+/// Date of a day counted from 1970-01-01, in the Gregorian calendar.
+fn civil(days: u64) -> (u64, u64, u64) {
+    // Years from March on, so that the day added every four years is the last one.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+fn write_record(path: &Path, object: &Value) -> Result<(), CliError> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| CliError::input(format!("{}: {e}", folder.display())))?;
+    }
+    Ok(file::write_atomically(path, format!("{object:#}\n").as_bytes())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{civil, record_path};
+
+    #[test]
+    fn days_are_dates() {
+        let dates = [
+            (0, (1970, 1, 1)),
+            (58, (1970, 2, 28)),
+            (59, (1970, 3, 1)),
+            (11_016, (2000, 2, 29)),
+            (20_513, (2026, 3, 1)),
+            (20_787, (2026, 11, 30)),
+        ];
+        for (days, date) in dates {
+            assert_eq!(civil(days), date);
+        }
+    }
+
+    #[test]
+    fn a_machine_is_one_folder() {
+        assert!(record_path("../elsewhere").is_err());
+        assert!(record_path("").is_err());
+        assert!(record_path("laptop-2").unwrap().starts_with("benches/record/laptop-2"));
     }
 }

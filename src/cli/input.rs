@@ -19,6 +19,9 @@ pub(super) struct InputArgs {
     /// Records: `upper` is the last step itself, not one past it.
     #[arg(long)]
     pub inclusive: bool,
+    /// Records: a column `offset` is somebody's answer, not a demand.
+    #[arg(long)]
+    pub ignore_offsets: bool,
     /// A tensor that must survive the run (repeatable).
     #[arg(long, value_name = "NAME")]
     pub keep: Vec<String>,
@@ -160,7 +163,8 @@ pub(super) fn load_graph(input: &str, args: &ModelArgs) -> Result<Graph, CliErro
 }
 
 fn csv_options(args: &InputArgs) -> csv::Options {
-    csv::Options { inclusive: args.inclusive, alignment: args.align.unwrap_or(Alignment::ONE) }
+    let alignment = args.align.unwrap_or(Alignment::ONE);
+    csv::Options { inclusive: args.inclusive, alignment, ignore_offsets: args.ignore_offsets }
 }
 
 fn name_of(input: &str) -> String {

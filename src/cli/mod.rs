@@ -68,9 +68,8 @@ enum Command {
     Run(run::Args),
     /// The proof of reuse; with --mutate, deliberate faults that must be caught.
     Audit(audit::Args),
-    /// Measurements.
-    #[command(subcommand)]
-    Bench(bench::Bench),
+    /// What planning and the three layouts cost on this machine.
+    Bench(bench::Args),
     /// Adapters of this machine with the limits and features that matter.
     Devices,
     /// Built-in networks: tensors, naive total, max load.
@@ -113,7 +112,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         Some(Command::Validate(args)) => validate::run(args),
         Some(Command::Run(args)) => run::run(args, false),
         Some(Command::Audit(args)) => audit::run(args),
-        Some(Command::Bench(what)) => bench::run(what),
+        Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Devices) => devices::run(),
         Some(Command::Models) => models::run(),
         None => run::run(&run::Args::main_job(), true),

@@ -4,7 +4,7 @@ use super::clock::Instant;
 
 use super::resolve::Block;
 use super::search::{self, Method};
-use super::{Effort, Phase, Progress, Proof, Strategy};
+use super::{Effort, Progress, Proof, Strategy};
 
 /// How long and for what to search.
 #[derive(Debug, Clone, Copy)]
@@ -59,13 +59,7 @@ pub(crate) fn place(blocks: &[Block], options: &Options, progress: &mut dyn FnMu
         threads: options.threads,
         capacity_goal: options.goal_bytes,
     };
-    let found = search::search(&dealt, &inner, &mut |p| {
-        progress(Progress {
-            phase: phase(p.phase),
-            best_peak_bytes: p.best_peak_bytes,
-            lower_bound_bytes: p.lower_bound_bytes,
-        });
-    });
+    let found = search::search(&dealt, &inner, progress);
     let mut offsets = vec![0; blocks.len()];
     order.iter().zip(&found.offsets).for_each(|(i, offset)| offsets[*i] = *offset);
     Found {
@@ -98,15 +92,6 @@ fn shuffled(n: usize, seed: u64) -> Vec<usize> {
         order.swap(i, ((z ^ (z >> 31)) % (i as u64 + 1)) as usize);
     }
     order
-}
-
-fn phase(phase: search::Phase) -> Phase {
-    match phase {
-        search::Phase::Greedy => Phase::Greedy,
-        search::Phase::Core => Phase::Core,
-        search::Phase::Exact => Phase::Exact,
-        search::Phase::Done => Phase::Done,
-    }
 }
 
 fn proof(proof: search::Proof) -> Proof {

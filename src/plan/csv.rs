@@ -18,12 +18,14 @@ pub struct Options {
     pub inclusive: bool,
     /// Alignment where the file gives none.
     pub alignment: Alignment,
+    /// A column `offset` is somebody's answer, not a demand: it pins nothing.
+    pub ignore_offsets: bool,
 }
 
 impl Default for Options {
     /// Half-open intervals, no alignment.
     fn default() -> Self {
-        Options { inclusive: false, alignment: Alignment::ONE }
+        Options { inclusive: false, alignment: Alignment::ONE, ignore_offsets: false }
     }
 }
 
@@ -43,7 +45,9 @@ pub fn parse(text: &str, file: &str, options: Options) -> Result<Problem, PlanEr
     let table = Table::new(text, file)?;
     let (mut problem, rows) = records(&table, options)?;
     for (id, row) in rows {
-        let Some(offset_bytes) = row.optional("offset")? else { continue };
+        let Some(offset_bytes) = row.optional("offset")?.filter(|_| !options.ignore_offsets) else {
+            continue;
+        };
         if row.optional("arena")?.is_some_and(|arena| arena != 0) {
             return Err(row.error("arena", "only the first arena can be pinned".to_owned()));
         }

@@ -60,8 +60,8 @@ impl Planner {
         self
     }
 
-    /// The peak, over all arenas, must not exceed this: where no such plan is found, [`Planner::plan`] answers
-    /// with [`PlanError::OverCapacity`] and tensors that do not fit together.
+    /// The peak, over all arenas, must not exceed this: where no such plan is found, [`Planner::plan`]
+    /// answers with [`PlanError::OverCapacity`] and tensors that do not fit together.
     pub fn capacity_bytes(mut self, bytes: u64) -> Self {
         self.capacity_bytes = Some(bytes);
         self

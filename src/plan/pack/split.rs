@@ -14,7 +14,7 @@ const SEARCH_WORK: usize = 30_000_000;
 const MAX_ROUNDS: usize = 5_000;
 const ROUNDS_PER_BLOCK: usize = 40;
 
-/// Spreads blocks over arenas of at most `limit_bytes`, near the plans that `singles` are for one large arena.
+/// Spreads blocks over arenas of at most `limit_bytes`, near the plans for one large arena in `singles`.
 ///
 /// Several orders are tried, then one is varied: a block that comes earlier gets a better place. The steps
 /// of that search are counted, not timed, and its random numbers have a fixed seed, so the result is the

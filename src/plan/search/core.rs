@@ -104,14 +104,19 @@ impl<'a> CoreSearch<'a> {
             if failed.is_empty() || self.part.blocks.len() == core.len() {
                 return Some(places);
             }
-            let board = self.board.get_or_insert_with(|| Board::new(&self.part.blocks, &self.part.sections));
-            let mut work = Work::new(REPAIR_WORK.0 + REPAIR_WORK.1 * failed.len() as u64, self.clock);
-            if let Some(places) = Repair::new(&self.part.blocks, board).run(places, capacity, &mut work) {
+            if let Some(places) = self.repair(places, capacity, failed.len()) {
                 return Some(places);
             }
             failed.iter().for_each(|i| in_core[*i as usize] = true);
         }
         None
+    }
+
+    /// Settles what is [`OUT`] or over the capacity.
+    pub fn repair(&mut self, places: Vec<u64>, capacity: u64, over: usize) -> Option<Vec<u64>> {
+        let board = self.board.get_or_insert_with(|| Board::new(&self.part.blocks, &self.part.sections));
+        let mut work = Work::new(REPAIR_WORK.0 + REPAIR_WORK.1 * over as u64, self.clock);
+        Repair::new(&self.part.blocks, board).run(places, capacity, &mut work)
     }
 
     /// Places what is not in the core around it, and tells what found no place under the capacity; `None`

@@ -12,7 +12,6 @@ pub(crate) mod index;
 pub(crate) mod lower;
 mod part;
 mod portfolio;
-mod progress;
 mod repair;
 mod sections;
 mod split;
@@ -22,6 +21,7 @@ mod tests;
 use super::clock::Instant;
 use std::sync::atomic::AtomicU64;
 
+use super::ids::align_up;
 use super::resolve::Block;
 use super::strategy::Strategy;
 use budget::Clock;
@@ -31,7 +31,7 @@ use part::Part;
 use portfolio::{RULES, Stop, Way};
 use split::{Reduced, heaviest_first};
 
-pub use progress::{Phase, Progress};
+pub(crate) use super::{Phase, Progress};
 
 /// How hard to try.
 #[derive(Debug, Clone)]
@@ -72,6 +72,8 @@ pub(crate) enum Method {
     Greedy,
     /// The hot core, packed exactly, and the rest filled in.
     Core,
+    /// The best plan so far, with what was highest put elsewhere.
+    Repair,
     /// The exact search over a whole part.
     Exact,
 }
@@ -96,6 +98,9 @@ const FIRST_RULES: usize = 3;
 
 /// Parts of at most that many blocks are given to the exact search whole.
 const EXACT_BLOCKS: usize = 2_000;
+
+/// Nodes that may go into the last bytes, fewer than the alignment.
+const NODES_FOR_PADDING: u64 = 100_000;
 
 /// Nodes of a core in the first round; each round doubles them twice.
 const FIRST_NODES: u64 = 50_000;
@@ -203,8 +208,9 @@ impl<'a> Search<'a> {
         self.tell(Phase::Greedy);
         let whole = &self.reduced.whole;
         let rules = (PLACEMENTS.0 / whole.blocks.len()).clamp(1, FIRST_RULES);
-        for rule in &RULES[..rules] {
-            let stop = Stop { best_bytes: &AtomicU64::new(u64::MAX), clock: self.clock };
+        for (at, rule) in RULES[..rules].iter().enumerate() {
+            // The first one stands in for a plan however little time there is.
+            let stop = Stop { best_bytes: &AtomicU64::new(u64::MAX), clock: self.clock, finish: at == 0 };
             if let Some(offsets) = rule.place(whole, &stop) {
                 self.adopt_over_all(&offsets, rule.method());
             }
@@ -307,11 +313,31 @@ impl<'a> Search<'a> {
                     break;
                 }
             }
+            let repaired = self.repair(core, number, ids, part, low);
             nodes *= 4;
-            if before == self.nodes {
+            if before == self.nodes && !repaired {
                 break;
             }
         }
+    }
+
+    /// Repairs of the best plan under capacities between the floor and its peak, for as long as they help;
+    /// whether one did.
+    fn repair(&mut self, core: &mut CoreSearch, number: usize, ids: &[u32], part: &Part, low: u64) -> bool {
+        let before = self.peaks[number];
+        // How far towards the floor, in 64ths of the gap.
+        let mut far = 32;
+        while far > 0 && self.peaks[number] > low && !self.clock.is_late() {
+            let capacity = self.peaks[number] - ((self.peaks[number] - low) / 64 * far).max(1);
+            let offsets: Vec<u64> = ids.iter().map(|i| self.offsets[*i as usize]).collect();
+            let over =
+                part.blocks.iter().zip(&offsets).filter(|(b, o)| b.size_bytes + **o > capacity).count();
+            match core.repair(offsets, capacity, over) {
+                Some(offsets) => self.adopt(number, ids, part, &offsets, Method::Repair, Phase::Core),
+                None => far /= 2,
+            }
+        }
+        self.peaks[number] < before
     }
 
     /// The exact search over a whole part.
@@ -323,12 +349,16 @@ impl<'a> Search<'a> {
         let all: Vec<u32> = (0..ids.len() as u32).collect();
         let items = core::items(part, &all);
         let incumbent: Vec<u64> = ids.iter().map(|i| self.offsets[*i as usize]).collect();
-        let mut effort = Effort { nodes: self.nodes, deadline: self.clock.deadline, cancelled: None };
+        // Whoever allocates rounds up to the alignment: what is less than that is not worth much.
+        let align_bytes = part.blocks.iter().map(|b| b.align_bytes).min().unwrap_or(1);
+        let nearly = align_up(floor, align_bytes) >= self.peaks[number];
+        let granted = if nearly { self.nodes.min(NODES_FOR_PADDING) } else { self.nodes };
+        let mut effort = Effort { nodes: granted, deadline: self.clock.deadline, cancelled: None };
         let mut on_better = |offsets: &[u64], _| {
             self.adopt(number, ids, part, offsets, Method::Exact, Phase::Exact);
         };
         let (_, low) = exact::minimise(&items, &incumbent, floor, &mut effort, &mut on_better);
-        self.nodes = effort.nodes;
+        self.nodes -= granted - effort.nodes;
         if low > floor {
             self.raise(low);
         }

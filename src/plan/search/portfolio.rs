@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::super::ids::align_up;
 use super::super::resolve::Block;
 use super::super::strategy::{by_breadth, strip_packing};
 use super::budget::Clock;
@@ -95,7 +96,7 @@ pub(crate) fn reversed(blocks: &[Block]) -> Vec<Block> {
 impl Rule {
     /// One offset a block; `None` where that was stopped.
     pub fn place(self, part: &Part, stop: &Stop) -> Option<Vec<u64>> {
-        if !stop.clock.allows(part.blocks.len()) {
+        if !stop.finish && !stop.clock.allows(part.blocks.len()) {
             return None;
         }
         if self.reversed {
@@ -114,6 +115,8 @@ pub(crate) struct Stop<'a> {
     /// Another plan has that peak; what comes out higher is of no use.
     pub best_bytes: &'a AtomicU64,
     pub clock: Clock,
+    /// Finish all the same when it gets late: what is left goes on top of everything.
+    pub finish: bool,
 }
 
 /// Blocks between two looks at the clock.
@@ -124,20 +127,30 @@ fn place_until(part: &Part, order: &[u32], fit: Fit, stop: &Stop) -> Option<Vec<
     let mut offsets: Vec<u64> = part.blocks.iter().map(|b| b.pin.unwrap_or(0)).collect();
     let mut ceiling = stop.best_bytes.load(Ordering::Relaxed);
     let free = order.iter().map(|i| *i as usize).filter(|i| part.blocks[*i].pin.is_none());
+    let mut top = part.peak(&offsets);
+    let mut is_late = false;
     for (at, i) in free.enumerate() {
         if at % CLOCK_EVERY == 0 {
-            if stop.clock.is_late() {
+            is_late |= stop.clock.is_late();
+            if is_late && !stop.finish {
                 return None;
             }
             ceiling = stop.best_bytes.load(Ordering::Relaxed);
         }
         let (block, span) = (&part.blocks[i], part.sections.spans[i]);
-        let offset = index.find(span, block.size_bytes, block.align_bytes, fit);
+        let offset = if is_late {
+            align_up(top, block.align_bytes)
+        } else {
+            index.find(span, block.size_bytes, block.align_bytes, fit)
+        };
         let end = offset + block.size_bytes;
         if end > ceiling {
             return None;
         }
-        index.insert(span, (offset, end));
+        if !is_late {
+            index.insert(span, (offset, end));
+        }
+        top = top.max(end);
         offsets[i] = offset;
     }
     Some(offsets)
@@ -239,7 +252,10 @@ pub(crate) fn best(
             if at >= rules.len() || at > enough.load(Ordering::Relaxed) {
                 break;
             }
-            let Some(offsets) = rules[at].place(part, &Stop { best_bytes: &lowest, clock }) else { continue };
+            let Some(offsets) = rules[at].place(part, &Stop { best_bytes: &lowest, clock, finish: false })
+            else {
+                continue;
+            };
             let peak = part.peak(&offsets);
             lowest.fetch_min(peak, Ordering::Relaxed);
             if peak <= floor {

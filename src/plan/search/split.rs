@@ -1,9 +1,8 @@
 //! A problem made small: the common divisor of all bytes taken out, time cut where nothing lives on.
 
-use std::collections::BTreeMap;
-
-use super::super::ids::align_up;
 use super::super::resolve::Block;
+use super::exact::Item;
+use super::lower::lower_bound;
 use super::part::Part;
 
 /// Blocks in units of `unit` bytes, and the parts that nothing links in time.
@@ -59,14 +58,14 @@ impl Reduced {
 
     /// What no plan can undercut, in units, and why.
     pub fn lower_bound(&self) -> (u64, &'static str) {
-        let blocks = &self.whole.blocks;
-        let pins = blocks.iter().filter_map(|b| b.pin.map(|pin| pin + b.size_bytes)).max().unwrap_or(0);
-        let (load, aligned) = (self.whole.max_load(), aligned_load(blocks));
-        [(load, "max load"), (aligned, "aligned load"), (pins, "pins")]
-            .into_iter()
-            .rev()
-            .max_by_key(|(bound, _)| *bound)
-            .unwrap_or((0, "max load"))
+        let item = |b: &Block| Item {
+            size: b.size_bytes,
+            first: b.first,
+            last: b.last,
+            align: b.align_bytes,
+            pin: b.pin,
+        };
+        lower_bound(&self.whole.blocks.iter().map(item).collect::<Vec<_>>())
     }
 }
 
@@ -99,36 +98,4 @@ fn unit(blocks: &[Block]) -> u64 {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
-}
-
-/// Every offset is a multiple of the least alignment, so all live blocks but the topmost take a multiple
-/// of it.
-fn aligned_load(blocks: &[Block]) -> u64 {
-    let align = blocks.iter().map(|b| b.align_bytes).min().unwrap_or(1);
-    if align == 1 {
-        return 0;
-    }
-    let mut births: Vec<&Block> = blocks.iter().collect();
-    births.sort_by_key(|b| b.first);
-    let mut deaths = births.clone();
-    deaths.sort_by_key(|b| b.last);
-    let padding = |b: &Block| align_up(b.size_bytes, align) - b.size_bytes;
-    let mut paddings: BTreeMap<u64, usize> = BTreeMap::new();
-    let (mut live, mut most, mut dead) = (0u64, 0, 0);
-    for block in births {
-        while deaths[dead].last < block.first {
-            live -= deaths[dead].size_bytes + padding(deaths[dead]);
-            if let Some(count) = paddings.get_mut(&padding(deaths[dead])) {
-                *count -= 1;
-                if *count == 0 {
-                    paddings.remove(&padding(deaths[dead]));
-                }
-            }
-            dead += 1;
-        }
-        live += block.size_bytes + padding(block);
-        *paddings.entry(padding(block)).or_default() += 1;
-        most = most.max(live - paddings.last_key_value().map_or(0, |(padding, _)| *padding));
-    }
-    most
 }

@@ -170,8 +170,8 @@ proptest! {
                 prop_assert_eq!(component(i), component(j));
             }
         }
-        let load = |step| blocks.iter().filter(|b| (b.first..=b.last).contains(&step)).map(|b| b.size_bytes).sum();
-        let most: u64 = blocks.iter().map(|b| load(b.first)).max().unwrap();
+        let live = |step| blocks.iter().filter(move |b| (b.first..=b.last).contains(&step));
+        let most = blocks.iter().map(|b| live(b.first).map(|b| b.size_bytes).sum::<u64>()).max().unwrap();
         prop_assert_eq!(sections.loads(&blocks).into_iter().max(), Some(most));
     }
 
@@ -259,25 +259,33 @@ fn every_network_is_at_its_max_load() {
     }
 }
 
-/// Blocks at random over few steps and sizes without a common divisor: hard to pack, hardly ever at the load.
+/// A full rectangle cut into pieces: every section is full, so a wrong place anywhere is one too many.
 fn hard(count: usize) -> Vec<Block> {
     let mut random = 1u64;
     let mut below = |n: u64| {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) % n
     };
-    (0..count)
-        .map(|_| {
-            let first = below(40) as u32;
-            let last = first + below(12) as u32;
-            Block { size_bytes: 1000 + below(5000), align_bytes: 1, first, last, pin: None }
-        })
-        .collect()
+    let mut blocks = vec![Block { size_bytes: 1 << 20, align_bytes: 1, first: 0, last: 99, pin: None }];
+    while blocks.len() < count {
+        let steps = |b: &Block| u64::from(b.last - b.first + 1);
+        let largest = (0..blocks.len()).max_by_key(|i| (blocks[*i].size_bytes * steps(&blocks[*i]), *i));
+        let block = blocks.swap_remove(largest.unwrap());
+        if steps(&block) > 1 && below(2) == 0 {
+            let at = block.first + below(steps(&block) - 1) as u32;
+            blocks.extend([Block { last: at, ..block.clone() }, Block { first: at + 1, ..block }]);
+        } else {
+            let size_bytes = 1 + below(block.size_bytes - 1);
+            let rest = block.size_bytes - size_bytes;
+            blocks.extend([Block { size_bytes, ..block.clone() }, Block { size_bytes: rest, ..block }]);
+        }
+    }
+    blocks
 }
 
 #[test]
 fn a_deadline_ends_a_search_that_would_go_on() {
-    let blocks = hard(150);
+    let blocks = hard(1_000);
     // Far more than can be looked at in the time.
     let options = SearchOptions { nodes: u64::MAX / 2, ..SearchOptions::default() };
     for millis in [0, 30, 300] {
@@ -325,7 +333,7 @@ fn made_up_records_are_at_their_max_load() {
 
 #[test]
 fn a_goal_ends_the_search_early() {
-    let blocks = hard(150);
+    let blocks = hard(300);
     let quick = search(&blocks, &SearchOptions { nodes: 0, ..SearchOptions::default() }, &mut |_| {});
     let options = SearchOptions { capacity_goal: Some(quick.peak_bytes), ..SearchOptions::default() };
     let mut phases = Vec::new();

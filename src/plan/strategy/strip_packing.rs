@@ -33,7 +33,7 @@ pub(crate) fn place_until(blocks: &[Block], is_late: &dyn Fn() -> bool) -> Optio
                 offsets[i] = above_pins(&pinned, block, line.height);
                 skyline.raise(line, block, offsets[i] + block.size_bytes);
                 todo.remove(i);
-                if todo.left % CLOCK_EVERY == 0 && is_late() {
+                if todo.left.is_multiple_of(CLOCK_EVERY) && is_late() {
                     return None;
                 }
             }

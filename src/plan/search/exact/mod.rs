@@ -21,6 +21,7 @@ mod valley;
 use crate::plan::clock::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[allow(unused_imports, reason = "the planner does not call it yet")]
 pub(crate) use minimise::minimise;
 
 use corner::CornerSearch;

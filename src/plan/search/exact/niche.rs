@@ -135,8 +135,8 @@ impl Scratch {
         self.inside.iter().for_each(|p| heights[p.to as usize] = heights[p.to as usize].min(p.height));
         others.clear();
         let mut least = CLOSED;
-        for at in 0..len {
-            least = least.min(heights[at]);
+        for height in &heights[..len] {
+            least = least.min(*height);
             others.push(least);
         }
         let (mut least, mut pieces) = (CLOSED, self.inside.iter().rev().peekable());
