@@ -60,8 +60,8 @@ impl DeviceArena {
         Self::unchecked(device, problem, plan).await
     }
 
-    /// Without asking the judge, for planted faults; at any offset, for bindings that carry the rest in a base;
-    /// and with tensors of any size, for bindings that show segments of them.
+    /// Without asking the judge, for planted faults; at any offset, for bindings that carry the rest in a
+    /// base; and with tensors of any size, for bindings that show segments of them.
     pub(crate) async fn unchecked(
         device: &Device,
         problem: &Problem,

@@ -24,8 +24,8 @@ pub enum ExecError {
     #[cfg(feature = "gpu")]
     #[error(transparent)]
     Device(#[from] crate::device::DeviceError),
-    /// A tensor is larger than one binding may be, and a node that binds it is not computed in segments; nothing has been
-    /// allocated.
+    /// A tensor is larger than one binding may be, and a node that binds it is not computed in segments;
+    /// nothing has been allocated.
     #[error(
         "tensor '{tensor}' ({op} '{node}') needs {needed_bytes} bytes, one binding \
          holds at most {available_bytes} (max_storage_buffer_binding_size)"

@@ -7,15 +7,15 @@ use crate::plan::{Alignment, PlanError, Planner};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Layout {
-    /// All tensors in one arena (or as few as the limits ask for), each bound exactly. What a dispatch reads from the
-    /// arena that it writes is bound writable; bindings that would collide are merged.
+    /// All tensors in one arena (or as few as the limits ask for), each bound exactly. What a dispatch reads
+    /// from the arena that it writes is bound writable; bindings that would collide are merged.
     #[default]
     Shared,
     /// No dispatch writes into an arena that it reads from: inputs stay read-only, and plain copies between a
     /// dispatch's tensors are lawful. Costs peak.
     PingPong,
-    /// Each arena is bound once, whole; tensors start at their base offsets and are packed as closely as their element
-    /// type allows. The number of bindings is no longer a limit, and padding disappears.
+    /// Each arena is bound once, whole; tensors start at their base offsets and are packed as closely as
+    /// their element type allows. The number of bindings is no longer a limit, and padding disappears.
     Packed,
 }
 
@@ -44,8 +44,8 @@ impl Layout {
         }
     }
 
-    /// Adds what the layout demands of a graph's problem: in [`Layout::PingPong`] no tensor that a step writes shares an
-    /// arena with one that it reads.
+    /// Adds what the layout demands of a graph's problem: in [`Layout::PingPong`] no tensor that a step
+    /// writes shares an arena with one that it reads.
     ///
     /// # Errors
     /// The planner refuses a separation.
@@ -69,8 +69,9 @@ impl Layout {
         }
     }
 
-    /// A planner that respects a device's limits for the tensors of a [`super::Program`]. Only a packed tensor has to
-    /// fit one binding: of the others, those over it are bound in segments, and a program has none that are not.
+    /// A planner that respects a device's limits for the tensors of a [`super::Program`]. Only a packed
+    /// tensor has to fit one binding: of the others, those over it are bound in segments, and a program has
+    /// none that are not.
     pub fn limit(self, planner: Planner, max_buffer_bytes: u64, max_binding_bytes: u64) -> Planner {
         let planner = planner.max_buffer_bytes(self.max_arena_bytes(max_buffer_bytes, max_binding_bytes));
         match self {

@@ -42,8 +42,8 @@ impl Program {
     /// Lowers every node and reads off the usage intervals.
     ///
     /// # Errors
-    /// The graph breaks a rule, a node has no kernel, or a tensor is over the binding limit and a node that binds it is
-    /// not computed in segments. Nothing is allocated.
+    /// The graph breaks a rule, a node has no kernel, or a tensor is over the binding limit and a node that
+    /// binds it is not computed in segments. Nothing is allocated.
     pub fn new(graph: Graph, alignment: Alignment, limits: LowerLimits) -> Result<Self, ExecError> {
         graph.check()?;
         let usage = usage(&graph, alignment)?;
@@ -52,8 +52,8 @@ impl Program {
         Ok(Program { graph, usage, steps, layout: Layout::Shared })
     }
 
-    /// The same program in another layout. For [`Layout::PingPong`] no tensor that a step writes may share an arena
-    /// with one that it reads. The alignment of the problem stays: see [`Layout::alignment`].
+    /// The same program in another layout. For [`Layout::PingPong`] no tensor that a step writes may share an
+    /// arena with one that it reads. The alignment of the problem stays: see [`Layout::alignment`].
     ///
     /// # Errors
     /// The planner refuses a separation.

@@ -1,4 +1,5 @@
-//! Matrix products: strides from shapes, and operands over the binding limit in segments of matrices, rows, columns or k.
+//! Matrix products: strides from shapes, and operands over the binding limit in segments of matrices, rows,
+//! columns or k.
 
 use super::grid::Lowering;
 use super::segments::{Segment, Walked, segments};
@@ -185,8 +186,8 @@ impl Product {
         }
     }
 
-    /// Matrices of the batch, then rows of `a`, `c` and the output, dealt to as many parts as the binding limit asks
-    /// for.
+    /// Matrices of the batch, then rows of `a`, `c` and the output, dealt to as many parts as the binding
+    /// limit asks for.
     fn by_rows(&self, max_binding_bytes: u64) -> Option<Vec<Part>> {
         let [[a0, a1, a2], [b0, b1, b2]] = [self.a_batch, self.b_batch];
         let (matrix, [d0, d1, d2]) = (self.m * self.n, self.batch);
@@ -223,7 +224,8 @@ impl Product {
         Some(found.iter().map(columns).collect())
     }
 
-    /// Ranges of k, whose products are added up: serves where a row of `b`, or a column of `a`, lies in one piece.
+    /// Ranges of k, whose products are added up: serves where a row of `b`, or a column of `a`, lies in one
+    /// piece.
     fn by_k(&self, max_binding_bytes: u64) -> Option<Vec<Part>> {
         if self.batch != [1; 3] || self.k == 0 {
             return None;

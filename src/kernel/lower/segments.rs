@@ -1,8 +1,8 @@
 //! Cuts a dispatch whose operands exceed the binding limit into several that each bind parts of them.
 //!
-//! A kernel walks a space of a few dimensions, and each operand by strides over it. The space is cut along its
-//! outermost dimension as coarsely as the bindings fit; where one index of it is still too much, each index is cut along
-//! the next dimension.
+//! A kernel walks a space of a few dimensions, and each operand by strides over it. The space is cut along
+//! its outermost dimension as coarsely as the bindings fit; where one index of it is still too much, each
+//! index is cut along the next dimension.
 
 use crate::kernel::Operand;
 
@@ -46,8 +46,8 @@ impl Segment {
     }
 }
 
-/// Segments that together walk all of `dims` (each 1 or more), in order, none with an operand over the limit; one where
-/// everything fits whole. `None` where no cut along the dimensions in their order serves.
+/// Segments that together walk all of `dims` (each 1 or more), in order, none with an operand over the limit;
+/// one where everything fits whole. `None` where no cut along the dimensions in their order serves.
 pub(super) fn segments(dims: &[usize], walked: &[Walked], max_binding_bytes: u64) -> Option<Vec<Segment>> {
     let most_len = usize::try_from(max_binding_bytes / 4).unwrap_or(usize::MAX);
     let whole = Segment::whole(dims, walked);
@@ -88,7 +88,8 @@ impl Cutter<'_> {
         Some(())
     }
 
-    /// Whether an operand is bound in part. One that fits stays whole, so that all segments share one binding.
+    /// Whether an operand is bound in part. One that fits stays whole, so that all segments share one
+    /// binding.
     fn is_narrow(&self, walked: &Walked) -> bool {
         len(walked.operand) > self.most_len || !walked.movable
     }
@@ -115,7 +116,8 @@ impl Cutter<'_> {
         Some(segment)
     }
 
-    /// Most indices along `axis` that one dispatch can walk, wherever the cut falls; 0 where not even one fits.
+    /// Most indices along `axis` that one dispatch can walk, wherever the cut falls; 0 where not even one
+    /// fits.
     fn most(&self, dims: &[usize], starts: &[i64], axis: usize) -> usize {
         let narrow = || self.walked.iter().zip(starts).filter(|(w, _)| self.is_narrow(w));
         let unit = |w: &Walked| ALIGN_LEN / gcd(ALIGN_LEN, w.strides[axis].unsigned_abs() as usize);
@@ -129,7 +131,8 @@ impl Cutter<'_> {
                 }
             }
         };
-        // Every cut at an aligned element, if the walks start at one; else what moves may start up to 63 late.
+        // Every cut at an aligned element, if the walks start at one; else what moves may start up to 63
+        // late.
         let aligned = narrow().all(|(w, start)| (start - w.below(dims)) % ALIGN_LEN as i64 == 0);
         let units = narrow().map(|(w, _)| unit(w)).max().unwrap_or(1);
         let count = narrow().map(|(w, _)| within(w, self.most_len)).min().unwrap_or(0) / units * units;
