@@ -15,8 +15,8 @@ use crate::plan::{Plan, Planner, Problem, nearest};
 /// Whose limits to plan for.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct ProfileArgs {
-    /// Limits of a kind of device (default, chrome, m1, a1, a2, n1, i1, llvmpipe, warp, fallback,
-    /// downlevel), or all.
+    /// Limits of a kind of device (default, chrome, m1, a1, a2, n1, i1, llvmpipe, warp, fallback, downlevel),
+    /// or all.
     #[arg(long, value_name = "NAME", conflicts_with = "adapter")]
     profile: Option<String>,
     /// Limits of the adapter whose name contains this.
@@ -101,8 +101,8 @@ fn fit(input: &str, records: &InputArgs, limits: &DeviceLimits, planner: Planner
     Ok(plan)
 }
 
-/// A planner with these limits: a record has to fit one binding, a model's tensor only where its layout
-/// says so.
+/// A planner with these limits: a record has to fit one binding, a model's tensor only where its layout says
+/// so.
 pub(super) fn limit(input: &str, records: &InputArgs, limits: &DeviceLimits, planner: Planner) -> Planner {
     let DeviceLimits { max_buffer_bytes, max_binding_bytes, .. } = *limits;
     let planner = records.layout.limit(planner, max_buffer_bytes, max_binding_bytes);

@@ -46,18 +46,9 @@ impl DeviceArena {
     pub async fn new(device: &Device, problem: &Problem, plan: &Plan) -> Result<Self, DeviceError> {
         plan.validate(problem)?;
         let limits = DeviceLimits::new(&device.limits());
+        Self::check_arenas(plan, &limits)?;
+        Self::check_tensors(problem, &limits)?;
         let device_bytes = limits.storage_alignment_bytes;
-        for tensor in problem.tensors() {
-            let needed_bytes = tensor.size_bytes();
-            if needed_bytes > limits.max_binding_bytes {
-                return Err(DeviceError::OverLimit {
-                    what: tensor.label().to_owned(),
-                    needed_bytes,
-                    limit: "max_storage_buffer_binding_size",
-                    available_bytes: limits.max_binding_bytes,
-                });
-            }
-        }
         let unaligned = |id: &TensorId| !plan.offset_bytes(*id).is_multiple_of(device_bytes);
         if let Some(tensor) = problem.ids().find(unaligned) {
             return Err(DeviceError::Alignment {
@@ -76,7 +67,7 @@ impl DeviceArena {
         problem: &Problem,
         plan: &Plan,
     ) -> Result<Self, DeviceError> {
-        Self::check_limits(plan, &DeviceLimits::new(&device.limits()))?;
+        Self::check_arenas(plan, &DeviceLimits::new(&device.limits()))?;
         let mut buffers = Vec::with_capacity(plan.arenas().len());
         for (i, bytes) in plan.arenas().iter().enumerate() {
             let label = format!("sublet arena {i}");
@@ -95,7 +86,7 @@ impl DeviceArena {
         Ok(DeviceArena { buffers, plan: plan.clone(), sizes })
     }
 
-    fn check_limits(plan: &Plan, limits: &DeviceLimits) -> Result<(), DeviceError> {
+    fn check_arenas(plan: &Plan, limits: &DeviceLimits) -> Result<(), DeviceError> {
         for (i, bytes) in plan.arenas().iter().enumerate() {
             if *bytes > limits.max_buffer_bytes {
                 return Err(DeviceError::OverLimit {
@@ -103,6 +94,22 @@ impl DeviceArena {
                     needed_bytes: *bytes,
                     limit: "max_buffer_size",
                     available_bytes: limits.max_buffer_bytes,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// An engine binds each tensor whole.
+    fn check_tensors(problem: &Problem, limits: &DeviceLimits) -> Result<(), DeviceError> {
+        for tensor in problem.tensors() {
+            let needed_bytes = tensor.size_bytes();
+            if needed_bytes > limits.max_binding_bytes {
+                return Err(DeviceError::OverLimit {
+                    what: tensor.label().to_owned(),
+                    needed_bytes,
+                    limit: "max_storage_buffer_binding_size",
+                    available_bytes: limits.max_binding_bytes,
                 });
             }
         }

@@ -7,8 +7,8 @@ use crate::plan::{Alignment, PlanError, Planner};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Layout {
-    /// All tensors in one arena (or as few as the limits ask for), each bound exactly. What a dispatch
-    /// reads from the arena that it writes is bound writable; bindings that would collide are merged.
+    /// All tensors in one arena (or as few as the limits ask for), each bound exactly. What a dispatch reads
+    /// from the arena that it writes is bound writable; bindings that would collide are merged.
     #[default]
     Shared,
     /// No dispatch writes into an arena that it reads from: inputs stay read-only, and plain copies between a

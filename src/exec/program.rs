@@ -52,8 +52,8 @@ impl Program {
         Ok(Program { graph, usage, steps, layout: Layout::Shared })
     }
 
-    /// The same program in another layout. For [`Layout::PingPong`] no tensor that a step writes may share
-    /// an arena with one that it reads. The alignment of the problem stays: see [`Layout::alignment`].
+    /// The same program in another layout. For [`Layout::PingPong`] no tensor that a step writes may share an
+    /// arena with one that it reads. The alignment of the problem stays: see [`Layout::alignment`].
     ///
     /// # Errors
     /// The planner refuses a separation.

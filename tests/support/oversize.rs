@@ -6,8 +6,8 @@ use sublet::graph::{BinaryOp, Graph, Op, UnaryOp, ValueId};
 /// The binding limit these networks are over, bytes.
 pub const LIMIT_BYTES: u64 = 4096;
 
-/// Whole numbers of eighths in -4..4: sums of a few products are exact, so that the order of adding shows
-/// in nothing.
+/// Whole numbers of eighths in -4..4: sums of a few products are exact, so that the order of adding shows in
+/// nothing.
 fn numbers(len: usize) -> Vec<f32> {
     (0..len as u64).map(|i| ((i * 7919 + 13) % 64) as f32 / 8.0 - 4.0).collect()
 }

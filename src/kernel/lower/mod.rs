@@ -68,8 +68,8 @@ pub enum LowerError {
 /// its operands.
 ///
 /// Element-wise operators, batch normalisation, copies, slices, concatenations and the rows of matrix
-/// products are computed in segments where a tensor is over the binding limit. A segment starts at a
-/// multiple of 256 bytes.
+/// products are computed in segments where a tensor is over the binding limit. A segment starts at a multiple
+/// of 256 bytes.
 ///
 /// # Errors
 /// Names the node and what no kernel handles, or the tensor that is over the binding limit and both numbers.

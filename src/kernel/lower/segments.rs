@@ -46,8 +46,8 @@ impl Segment {
     }
 }
 
-/// Segments that together walk all of `dims` (each 1 or more), in order, none with an operand over the
-/// limit; one where everything fits whole. `None` where no cut along the dimensions in their order serves.
+/// Segments that together walk all of `dims` (each 1 or more), in order, none with an operand over the limit;
+/// one where everything fits whole. `None` where no cut along the dimensions in their order serves.
 pub(super) fn segments(dims: &[usize], walked: &[Walked], max_binding_bytes: u64) -> Option<Vec<Segment>> {
     let most_len = usize::try_from(max_binding_bytes / 4).unwrap_or(usize::MAX);
     let whole = Segment::whole(dims, walked);
