@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::input::{self, Input, InputArgs};
 use super::{Output, layouts, units};
 use crate::device::resident_peak_bytes;
-use crate::plan::report::{grouped, mib};
+use crate::plan::report::grouped;
 use crate::plan::{Effort, Planner, Problem, Proof, Synthetic, file};
 
 /// Arguments of `sublet bench`.
@@ -162,7 +162,7 @@ fn table(rows: &[Row]) -> String {
             grouped(row.peak_bytes),
             row.ratio(),
             row.seconds,
-            row.rss_peak_bytes.map_or_else(|| "-".to_owned(), mib),
+            row.rss_peak_bytes.map_or_else(|| "-".to_owned(), |bytes| format!("{} MiB", bytes >> 20)),
             row.strategy,
             row.proof.map_or("not proven", Proof::key),
         ));

@@ -99,6 +99,12 @@ const FIRST_RULES: usize = 3;
 /// Parts of at most that many blocks are given to the exact search whole.
 const EXACT_BLOCKS: usize = 2_000;
 
+/// Parts of so many blocks get all nodes that are left; smaller ones a share by the square of their blocks.
+const WHOLE_SHARE_BLOCKS: usize = 200;
+
+/// What the exact search of any part gets, where there is as much.
+const LEAST_NODES: u64 = 20_000;
+
 /// Nodes that may go into the last bytes, fewer than the alignment.
 const NODES_FOR_PADDING: u64 = 100_000;
 
@@ -352,7 +358,10 @@ impl<'a> Search<'a> {
         // Whoever allocates rounds up to the alignment: what is less than that is not worth much.
         let align_bytes = part.blocks.iter().map(|b| b.align_bytes).min().unwrap_or(1);
         let nearly = align_up(floor, align_bytes) >= self.peaks[number];
-        let granted = if nearly { self.nodes.min(NODES_FOR_PADDING) } else { self.nodes };
+        // Few blocks have few packings: what is not found soon will hardly be found late.
+        let share = part.blocks.len().min(WHOLE_SHARE_BLOCKS).pow(2) as u64;
+        let fair = (self.nodes / WHOLE_SHARE_BLOCKS.pow(2) as u64 * share).max(LEAST_NODES).min(self.nodes);
+        let granted = if nearly { fair.min(NODES_FOR_PADDING) } else { fair };
         let mut effort = Effort { nodes: granted, deadline: self.clock.deadline, cancelled: None };
         let mut on_better = |offsets: &[u64], _| {
             self.adopt(number, ids, part, offsets, Method::Exact, Phase::Exact);
