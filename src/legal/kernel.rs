@@ -26,7 +26,7 @@ pub struct Operand {
 /// A kernel whose bindings break no rule for the operands it was made for.
 #[derive(Debug, Clone)]
 pub struct LawfulKernel {
-    /// The module, for `wgpu::ShaderSource::Naga`.
+    /// The module, for a shader source that takes naga's IR.
     pub module: naga::Module,
     /// Which bindings were merged; a pipeline serves every dispatch of the same kernel and partition.
     pub partition: Partition,
@@ -46,7 +46,10 @@ impl PlainKernel {
             .into_iter()
             .map(|(binding, handle)| {
                 let variable = &module.global_variables[handle];
-                let writes = matches!(variable.space, naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE));
+                let writes = match variable.space {
+                    naga::AddressSpace::Storage { access } => access.contains(naga::StorageAccess::STORE),
+                    _ => false,
+                };
                 (binding, variable.name.clone().unwrap_or_default(), writes)
             })
             .collect();

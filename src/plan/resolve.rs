@@ -264,7 +264,7 @@ impl Pins {
 fn fits(source: &Block, target: &Block, delta: u64) -> bool {
     let pins = match (source.pin, target.pin) {
         (Some(source), Some(target)) => source == target + delta,
-        (Some(source), None) => source >= delta && (source - delta) % target.align_bytes == 0,
+        (Some(source), None) => source >= delta && (source - delta).is_multiple_of(target.align_bytes),
         (None, Some(target)) => target % source.align_bytes == 0,
         (None, None) => true,
     };

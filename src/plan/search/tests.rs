@@ -1,7 +1,9 @@
 //! The parts of the search against slower ones, the whole against the judge.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::plan::clock::Instant;
 
 use proptest::prelude::*;
 
@@ -179,7 +181,7 @@ proptest! {
     fn repair_ends_under_the_capacity_or_says_no(blocks in blocks(60, 40), extra in 0u64..400) {
         let part = Part::new(blocks);
         let board = Board::new(&part.blocks, &part.sections);
-        let capacity = part.max_load() + extra;
+        let capacity = part.loads.iter().copied().max().unwrap_or(0) + extra;
         let offsets = part.blocks.iter().map(|b| b.pin.unwrap_or(OUT)).collect();
         let mut work = Work::new(100_000, Clock::default());
         if let Some(offsets) = Repair::new(&part.blocks, &board).run(offsets, capacity, &mut work) {
