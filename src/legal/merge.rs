@@ -41,7 +41,8 @@ pub enum MergeError {
     /// Two operands overlap without being the same bytes, and the kernel cannot start inside a binding.
     #[error(
         "kernel '{kernel}': '{a}' {a_bytes:?} and '{b}' {b_bytes:?} overlap and must share one \
-         binding, but the kernel indexes from its start; add a base offset to its indices, or plan the two apart"
+         binding, but the kernel indexes from its start; add a base offset to its indices, or plan \
+         the two apart"
     )]
     NeedsBase {
         /// The kernel.
