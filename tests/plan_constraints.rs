@@ -214,13 +214,12 @@ fn ten_thousand_problems_with_constraints_of_every_kind() {
 #[test]
 fn small_problems_against_exhaustive_search() {
     let mut random = Random(7);
-    let (mut optimal, mut refused) = (0, 0);
+    let (mut judged, mut optimal, mut refused) = (0, 0, 0);
     for turn in 0..2_000 {
         let in_place = turn % 2 == 0;
         let kinds = Kinds { alias: !in_place, in_place, separate: false };
         let problem = draw(&mut random, 7, kinds);
-        let effort = if turn % 100 == 0 { Effort::Balanced } else { Effort::Fast };
-        let plan = match Planner::auto().effort(effort).plan(&problem) {
+        let plan = match Planner::auto().plan(&problem) {
             Err(PlanError::PinsOverlap { .. }) => {
                 assert_eq!(optimum(&problem), u64::MAX, "{problem:?}");
                 continue;
@@ -231,6 +230,7 @@ fn small_problems_against_exhaustive_search() {
         judge(&problem, &plan, "plan");
         assert!(plan.lower_bound_bytes() <= lowest && lowest <= plan.peak_bytes(), "{problem:?}\n{plan:?}");
         assert!(!plan.is_optimal() || plan.peak_bytes() == lowest, "{problem:?}\n{plan:?}");
+        judged += 1;
         optimal += usize::from(plan.peak_bytes() == lowest);
 
         let capacity = (lowest * (50 + random.below(60))) / 100;
@@ -246,7 +246,9 @@ fn small_problems_against_exhaustive_search() {
             Err(other) => panic!("{other}"),
         }
     }
-    assert!(optimal > 1_900, "{optimal} of 2000 plans are at the optimum");
+    // Short of it: a small output in the bytes of a large input is planned as a block as wide as both, and some mixes of
+    // alignments and pins. None of those claims to be optimal.
+    assert!(judged > 1_900 && optimal * 100 > judged * 98, "{optimal} of {judged} plans are at the optimum");
     assert!(refused > 500, "{refused}");
 }
 
