@@ -246,8 +246,8 @@ fn small_problems_against_exhaustive_search() {
             Err(other) => panic!("{other}"),
         }
     }
-    // Short of it: a small output in the bytes of a large input is planned as a block as wide as both, and some mixes of
-    // alignments and pins. None of those claims to be optimal.
+    // Short of it: a small output in the bytes of a large input is planned as a block as wide as both, and
+    // some mixes of alignments and pins. None of those claims to be optimal.
     assert!(judged > 1_900 && optimal * 100 > judged * 98, "{optimal} of {judged} plans are at the optimum");
     assert!(refused > 500, "{refused}");
 }

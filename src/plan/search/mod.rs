@@ -268,7 +268,8 @@ impl<'a> Search<'a> {
 
     /// Everything that is dearer than a few placements, until the part's peak is at `floor`.
     fn improve(&mut self, number: usize, ids: &[u32], part: &Part, floor: u64) {
-        // A part of moderate size is the exact search's own: it needs no better start than the first rules gave.
+        // A part of moderate size is the exact search's own: it needs no better start than the first rules
+        // gave.
         if part.blocks.len() <= EXACT_BLOCKS {
             self.exact(number, ids, part, floor);
             return;
