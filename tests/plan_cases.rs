@@ -448,3 +448,28 @@ fn sizes_near_the_end_of_64_bits_are_planned_or_refused_but_never_wrap() {
     assert!(matches!(problem.tensor("over", 1 << 62, 0..=1), Err(PlanError::Overflow { .. })));
     assert!(matches!(problem.pin(big, 1 << 63), Err(PlanError::Overflow { .. })));
 }
+
+/// Of tensors that live in one step alone none comes first: permissions in a circle are refused by name,
+/// and what is left of them plans well, views and separations beside.
+#[test]
+fn permissions_in_a_circle_are_refused() {
+    let mut problem = Problem::new(Alignment::new(1).unwrap());
+    let records = [(156, 1..=1), (512, 1..=4), (448, 0..=0), (307, 1..=3), (256, 0..=2), (448, 0..=0)];
+    let ids: Vec<TensorId> = records
+        .iter()
+        .enumerate()
+        .map(|(i, (bytes, steps))| problem.tensor(format!("t{i}"), *bytes, steps.clone()).unwrap())
+        .collect();
+    problem.set_alignment(ids[5], Alignment::new(64).unwrap()).unwrap();
+    problem.pin(ids[1], 0).unwrap();
+    problem.allow_in_place(ids[2], ids[5]).unwrap();
+    let error = problem.allow_in_place(ids[5], ids[2]).unwrap_err();
+    assert!(matches!(error, PlanError::InPlaceCircle { .. }), "{error}");
+    problem.allow_in_place(ids[4], ids[2]).unwrap();
+    problem.allow_in_place(ids[4], ids[5]).unwrap();
+    problem.alias(ids[3], ids[5], 28).unwrap();
+    problem.separate(ids[0], ids[2]).unwrap();
+    problem.separate(ids[3], ids[4]).unwrap();
+    let plan = Planner::auto().plan(&problem).unwrap();
+    assert_eq!(plan.validate(&problem), Ok(()));
+}

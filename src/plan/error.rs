@@ -112,6 +112,14 @@ pub enum PlanError {
         /// Size of the input.
         input_bytes: u64,
     },
+    /// Permissions that run in a circle: of tensors that live in one step alone, none comes first.
+    #[error("'{output}' cannot take the bytes of '{input}': '{input}' may already take those of '{output}'")]
+    InPlaceCircle {
+        /// The tensor that wanted the bytes.
+        output: String,
+        /// The tensor that holds them.
+        input: String,
+    },
     /// In-place and keep exclude each other.
     #[error(
         "'{output}' cannot take the bytes of '{input}' at step {step}: \
@@ -255,6 +263,7 @@ impl PlanError {
             PlanError::PinsOverlap { first, .. } | PlanError::Separate { first, .. } => Some(first),
             PlanError::OverCapacity(misfit) => misfit.tensors.first().map(|t| t.label.as_str()),
             PlanError::InPlaceSteps { output, .. }
+            | PlanError::InPlaceCircle { output, .. }
             | PlanError::InPlaceSize { output, .. }
             | PlanError::InPlaceKept { output, .. } => Some(output),
             PlanError::ViewOutside { view, .. }

@@ -224,7 +224,9 @@ impl Problem {
     /// A permission, not a demand: the planner uses it where it lowers the peak.
     ///
     /// # Errors
-    /// An unknown id, `input` used later or kept, `output` larger than `input`, the two separated.
+    /// An unknown id, `input` used later or kept, `output` larger than `input`, the two separated, or
+    /// `input` being permitted to take the bytes of `output` (both live in one step alone, and neither
+    /// comes first).
     pub fn allow_in_place(&mut self, output: TensorId, input: TensorId) -> Result<(), PlanError> {
         let (out, inp) = (self.known(output)?, self.known(input)?);
         if inp.kept {
@@ -246,6 +248,9 @@ impl Problem {
                 input_bytes: inp.size_bytes,
             });
         }
+        if self.may_take(input, output) {
+            return Err(PlanError::InPlaceCircle { output: out.label.clone(), input: inp.label.clone() });
+        }
         if self.parted(output, input) {
             return Err(PlanError::Separate {
                 first: out.label.clone(),
@@ -258,6 +263,21 @@ impl Problem {
             permissions.push(input);
         }
         Ok(())
+    }
+
+    /// Whether `taker` may end up in the bytes of `giver`, through any number of permissions.
+    fn may_take(&self, taker: TensorId, giver: TensorId) -> bool {
+        let mut seen = vec![taker];
+        let mut next = 0;
+        while let Some(tensor) = seen.get(next).and_then(|id| self.get(*id)) {
+            for input in &tensor.in_place {
+                if !seen.contains(input) {
+                    seen.push(*input);
+                }
+            }
+            next += 1;
+        }
+        seen.contains(&giver)
     }
 
     /// Says that `view` is bytes of `base` from `byte_offset` on: both share them for as long as either is

@@ -103,7 +103,7 @@ const EXACT_BLOCKS: usize = 2_000;
 const WHOLE_SHARE_BLOCKS: usize = 200;
 
 /// What the exact search of any part gets, where there is as much.
-const LEAST_NODES: u64 = 100_000;
+const LEAST_NODES: u64 = 20_000;
 
 /// Nodes that may go into the last bytes, fewer than the alignment.
 const NODES_FOR_PADDING: u64 = 100_000;
@@ -268,19 +268,17 @@ impl<'a> Search<'a> {
 
     /// Everything that is dearer than a few placements, until the part's peak is at `floor`.
     fn improve(&mut self, number: usize, ids: &[u32], part: &Part, floor: u64) {
-        // A part of moderate size is the exact search's own: it needs no better start than the first rules
-        // gave.
-        if part.blocks.len() <= EXACT_BLOCKS {
-            self.exact(number, ids, part, floor);
-            return;
-        }
         let mut core = CoreSearch::new(part, self.clock);
         // Nothing is possible below.
         let low = self.ask(&mut core, number, ids, part, floor, FIRST_NODES).unwrap_or(floor);
         if self.peaks[number] > low {
             self.greedy(number, ids, part, low);
         }
-        self.rounds(&mut core, number, ids, part, low);
+        if part.blocks.len() <= EXACT_BLOCKS {
+            self.exact(number, ids, part, low);
+        } else {
+            self.rounds(&mut core, number, ids, part, low);
+        }
     }
 
     /// Asks for a core under one capacity; a higher floor where that is proven not to be.
