@@ -103,7 +103,7 @@ const EXACT_BLOCKS: usize = 2_000;
 const WHOLE_SHARE_BLOCKS: usize = 200;
 
 /// What the exact search of any part gets, where there is as much.
-const LEAST_NODES: u64 = 20_000;
+const LEAST_NODES: u64 = 100_000;
 
 /// Nodes that may go into the last bytes, fewer than the alignment.
 const NODES_FOR_PADDING: u64 = 100_000;
