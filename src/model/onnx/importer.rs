@@ -6,9 +6,10 @@ use rten_onnx::onnx::{GraphProto, ModelProto, NodeProto};
 
 use super::site::{Fault, Site};
 use super::tensor::{self, Tensor};
-use super::{ImportOptions, inputs, inputs::Input, ops, order, prune};
+use super::{ImportOptions, inputs, inputs::Input, ops, order};
 use crate::graph::{Constant, DType, Graph, GraphError, Op, Value, ValueId};
-use crate::model::ModelError;
+use crate::model::names::unique;
+use crate::model::{ModelError, prune};
 
 pub(super) fn import(
     mut model: ModelProto,
@@ -183,15 +184,4 @@ impl<'m> Importer<'m> {
         self.shared.insert(key, id);
         Ok(id)
     }
-}
-
-/// The name itself where it is free, else with a number.
-pub(super) fn unique(taken: &mut HashSet<String>, wish: String) -> String {
-    let mut name = wish.clone();
-    let mut count = 2;
-    while !taken.insert(name.clone()) {
-        name = format!("{wish}#{count}");
-        count += 1;
-    }
-    name
 }

@@ -11,28 +11,17 @@ mod importer;
 mod inputs;
 mod ops;
 mod order;
-mod prune;
-mod shape;
 mod site;
 mod tensor;
 mod wire;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use rten_onnx::onnx::ModelProto;
 
-use super::ModelError;
+pub use super::options::ImportOptions;
+use super::{ModelError, shape};
 use crate::graph::Graph;
-
-/// Sizes that a model leaves open.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ImportOptions {
-    /// Whole shapes of graph inputs, by input name. A dimension that the model fixes must agree.
-    pub shapes: BTreeMap<String, Vec<usize>>,
-    /// Named dimensions, by the name in the model.
-    pub dims: BTreeMap<String, usize>,
-}
 
 /// Imports an `.onnx` file. An open first dimension of an input is the batch and taken as 1; any other open
 /// dimension must be in `options`.

@@ -3,31 +3,11 @@
 use rten_onnx::onnx::NodeProto;
 
 use super::attributes::Attributes;
-use super::importer::{Importer, unique};
+use super::importer::Importer;
 use super::tensor::{self, Tensor};
 use crate::graph::{DType, Op, Value, ValueId};
-
-/// Why a node cannot be imported; the driver adds which node.
-pub(super) enum Fault {
-    What(String),
-    /// A tensor that would exist at run time with another type than float32.
-    Type {
-        tensor: String,
-        dtype: DType,
-    },
-}
-
-impl From<String> for Fault {
-    fn from(what: String) -> Self {
-        Fault::What(what)
-    }
-}
-
-impl From<&str> for Fault {
-    fn from(what: &str) -> Self {
-        Fault::What(what.to_string())
-    }
-}
+pub(super) use crate::model::fault::Fault;
+use crate::model::names::unique;
 
 /// One node being imported.
 pub(super) struct Site<'a, 'm> {
