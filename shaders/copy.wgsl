@@ -1,6 +1,6 @@
 // Strided copy: out[out_start + sum c_d * out_strides_d] = x[x_start + sum c_d * x_strides_d] for every
 // coordinate c of dims. Serves copy, transpose, slice, expand (stride 0) and one input of a concat. Strides
-// are modulo 2^32, so a negative step is its two's complement. Elements keep their bits.
+// are modulo 2^32, so a negative step is its two's complement. Words of any type, whose bits are kept.
 //
 // Bindings: 0 parameters, 1 x, 2 out (only the addressed elements are written).
 // Dispatch: 1-D over `count` elements, 256 a workgroup, folded into x and y.
@@ -18,8 +18,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> out: array<f32>;
+@group(0) @binding(1) var<storage, read> x: array<u32>;
+@group(0) @binding(2) var<storage, read_write> out: array<u32>;
 
 @compute @workgroup_size(256)
 fn main(

@@ -1,5 +1,6 @@
 // Padding of every dimension; a removed margin is `x_start` and a smaller `extents`. Outside: mode 0 writes
-// `value`, mode 1 mirrors without repeating the edge, mode 2 repeats the edge.
+// `value`, mode 1 mirrors without repeating the edge, mode 2 repeats the edge. Words of any
+// type.
 //
 // Bindings: 0 parameters, 1 x, 2 out.
 // Dispatch: 1-D over `count` output elements, 256 a workgroup, folded into x and y.
@@ -11,7 +12,7 @@ struct Params {
     rank: u32, // 1..=8
     x_start: u32,
     mode: u32,
-    value: f32,
+    value: u32,
     dims: array<vec4<u32>, 2>, // of the output
     extents: array<vec4<u32>, 2>, // of the part of x that is kept
     before: array<vec4<u32>, 2>, // elements added in front
@@ -19,8 +20,8 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> out: array<f32>;
+@group(0) @binding(1) var<storage, read> x: array<u32>;
+@group(0) @binding(2) var<storage, read_write> out: array<u32>;
 
 // Index in 0..extent for an index `i` counted from the front of the padding, or `extent` where nothing is
 // read.

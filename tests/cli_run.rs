@@ -3,6 +3,7 @@
 
 mod support;
 
+use sublet::model::npy::{self, Array};
 use support::cli::{data, json, sublet};
 
 #[test]
@@ -25,10 +26,9 @@ fn real_models_give_onnx_runtimes_results_on_the_cpu() {
 fn a_wrong_expectation_is_a_failed_check() {
     let dir = support::scratch("wrong_expectation");
     let wrong = dir.join("wrong.npy");
-    let array = sublet::model::npy::read(data("rten_mnist.out0.npy").as_ref()).unwrap();
-    let data_of = |x: &f32| x + 0.5;
-    sublet::model::npy::write(&wrong, &array.shape, &array.data.iter().map(data_of).collect::<Vec<_>>())
-        .unwrap();
+    let array = npy::read(data("rten_mnist.out0.npy").as_ref()).unwrap();
+    let shifted = array.numbers().iter().map(|x| *x as f32 + 0.5).collect();
+    npy::write(&wrong, &Array::floats(array.shape, shifted)).unwrap();
     let expect = format!("logits={}", wrong.display());
     let args = ["run", &data("rten_mnist.onnx"), "--cpu", "--expect", &expect];
     let (code, run) = json(&args);

@@ -90,13 +90,17 @@ mod wgsl {
     /// Name and space of every binding, in order; all are in group 0 and numbered from 0.
     fn bindings<'a>(kernel: &Kernel, module: &'a Module) -> Vec<(&'a str, AddressSpace)> {
         let mut found = Vec::new();
+        let mut element = None;
         for (_, variable) in module.global_variables.iter() {
             let Some(binding) = &variable.binding else { continue };
             assert_eq!(binding.group, 0, "{}", kernel.name);
             let name = variable.name.as_deref().expect("globals are named");
             found.push((binding.binding, name, variable.space));
             if variable.space != AddressSpace::Uniform {
-                assert!(is_plain_array(module, variable.ty), "{}: {name} is not array<f32>", kernel.name);
+                // Bindings are merged into one, which can only be of one type.
+                let scalar = plain_array(module, variable.ty);
+                assert!(scalar.is_some(), "{}: {name} is no array of words", kernel.name);
+                assert_eq!(*element.get_or_insert(scalar), scalar, "{}: {name}", kernel.name);
             }
         }
         found.sort_by_key(|(binding, ..)| *binding);
@@ -123,12 +127,14 @@ mod wgsl {
         }
     }
 
-    fn is_plain_array(module: &Module, ty: naga::Handle<naga::Type>) -> bool {
-        match module.types[ty].inner {
-            TypeInner::Array { base, size: ArraySize::Dynamic, .. } => {
-                module.types[base].inner == TypeInner::Scalar(Scalar::F32)
-            }
-            _ => false,
+    /// The element of an unsized array of floats or words.
+    fn plain_array(module: &Module, ty: naga::Handle<naga::Type>) -> Option<Scalar> {
+        let TypeInner::Array { base, size: ArraySize::Dynamic, .. } = module.types[ty].inner else {
+            return None;
+        };
+        match module.types[base].inner {
+            TypeInner::Scalar(scalar) if scalar.width == 4 => Some(scalar),
+            _ => None,
         }
     }
 

@@ -234,7 +234,6 @@ fn reshapes_are_copies() {
     assert_eq!(only(13, &[2], x_to_y("Identity"), vec![]).0, Op::Copy);
     assert_eq!(only(9, &[2], x_to_y("Dropout").float("ratio", 0.5), vec![]).0, Op::Copy);
     assert_eq!(only(13, &[2], x_to_y("Cast").int("to", 1), vec![]).0, Op::Copy);
-    assert!(fault(single(13, &[2], x_to_y("Cast").int("to", 7), vec![])).contains("int64 at run time"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use sublet::graph::Graph;
+use sublet::graph::{DType, Graph};
 use sublet::model::onnx::{ImportOptions, load};
 use sublet::model::{ModelError, npy};
 use support::forward::forward;
@@ -66,7 +66,7 @@ fn models_of_the_repository() {
 fn computes(graph: &Graph, expected: &Path, tolerance: f32) {
     let len = graph.get(graph.inputs[0]).len();
     let values = forward(graph, (0..len).map(|i| ((i * 7919) % 1000) as f32 / 1000.0).collect());
-    let due = npy::read(expected).unwrap().data;
+    let due = npy::read(expected).unwrap().words(DType::F32).unwrap();
     let largest = due.iter().fold(0.0f32, |m, v| m.max(v.abs()));
     let found = &values[graph.outputs[0].index()];
     assert_eq!(found.len(), due.len());

@@ -125,13 +125,7 @@ impl From<GraphError> for CliError {
     fn from(error: GraphError) -> Self {
         match error {
             GraphError::Plan(error) => error.into(),
-            error => {
-                let tensor = match &error {
-                    GraphError::RuntimeType { tensor, .. } => Some(tensor.as_str().into()),
-                    _ => None,
-                };
-                CliError { tensor, ..CliError::input(error.to_string()) }
-            }
+            error => CliError::input(error.to_string()),
         }
     }
 }

@@ -155,7 +155,7 @@ pub(super) fn load_graph(input: &str, args: &ModelArgs) -> Result<Graph, CliErro
         Kind::Model if !input.to_ascii_lowercase().ends_with(".tflite") => {
             let shapes = args.shape.iter().cloned().collect();
             let dims = args.dim.iter().cloned().collect();
-            Ok(onnx::load(Path::new(input), &ImportOptions { shapes, dims })?)
+            Ok(onnx::load(Path::new(input), &ImportOptions { shapes, dims, ..ImportOptions::default() })?)
         }
         Kind::Model => Err(CliError::input(format!("cannot read {input}: .tflite models are not imported"))),
         _ => Err(CliError::input(format!("{input} is not a model: use .onnx or builtin:NAME"))),

@@ -8,9 +8,9 @@ use super::input::{ModelArgs, load_graph};
 use super::memory;
 use super::plan::{Choice, StrategyParser};
 use super::target::{Compiled, Target};
-use super::tensors::{Comparison, NamedFile, compare, expected, inputs, save};
+use super::tensors::{Comparison, NamedFile, compare_words, expected, inputs, numbers, save};
 use crate::exec::Layout;
-use crate::graph::Graph;
+use crate::graph::{DType, Graph};
 use crate::plan::{Alignment, Plan, Planner, Report};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -139,7 +139,9 @@ impl Outcome {
 }
 
 fn execute(args: &Args, ready: &mut Ready) -> Result<Outcome, CliError> {
-    let want = expected(&ready.compiled.program().graph, &args.expect)?;
+    let graph = &ready.compiled.program().graph;
+    let want = expected(graph, &args.expect)?;
+    let dtypes: Vec<DType> = graph.outputs.iter().map(|id| graph.get(*id).dtype).collect();
     let start = Instant::now();
     let outputs = ready.compiled.run(&ready.inputs)?;
     let first_run_s = start.elapsed().as_secs_f64();
@@ -155,9 +157,11 @@ fn execute(args: &Args, ready: &mut Ready) -> Result<Outcome, CliError> {
     let run_s = times.get(times.len() / 2).copied().unwrap_or(first_run_s);
     let start = Instant::now();
     let encode_s = ready.compiled.encode().map_or(0.0, |()| start.elapsed().as_secs_f64());
-    let comparisons =
-        outputs.iter().zip(&want).map(|(got, want)| Some(compare(got, want.as_ref()?, args.rtol, args.atol)));
-    let comparisons = comparisons.collect();
+    let pairs = outputs.iter().zip(&want).zip(&dtypes);
+    let one = |((got, want), dtype): ((&Vec<f32>, &Option<Vec<f32>>), &DType)| {
+        Some(compare_words(*dtype, got, want.as_ref()?, args.rtol, args.atol))
+    };
+    let comparisons = pairs.map(one).collect();
     Ok(Outcome { comparisons, outputs, first_run_s, run_s, encode_s, repeatable })
 }
 
@@ -234,6 +238,7 @@ fn outputs_json(ready: &Ready, outcome: &Outcome) -> Vec<Value> {
         let value = graph.get(*id);
         json!({
             "name": value.name,
+            "dtype": value.dtype.to_string(),
             "shape": value.shape,
             "max_abs_diff": comparison.map(|c| c.max_abs_diff),
             "ok": comparison.map(|c| c.ok),
@@ -254,10 +259,14 @@ fn describe(target: &Target, ready: &Ready, outcome: &Outcome) -> String {
     out.push_str(&format!("adapter  {}\n\nplan\n{}\noutputs\n", target.describe(), ready.report));
     for ((id, data), comparison) in graph.outputs.iter().zip(&outcome.outputs).zip(&outcome.comparisons) {
         let value = graph.get(*id);
-        let largest = data.iter().fold(0.0f32, |m, x| m.max(x.abs()));
+        let largest = numbers(value.dtype, data).iter().fold(0.0f64, |m, x| m.max(x.abs()));
         let verdict = comparison.map_or_else(|| "nothing expected".to_owned(), |c| c.to_string());
         let shape = shape(&value.shape);
-        out.push_str(&format!("  {} [{shape}], largest magnitude {largest:.5}: {verdict}\n", value.name));
+        let dtype = if value.dtype == DType::F32 { String::new() } else { format!(" {}", value.dtype) };
+        out.push_str(&format!(
+            "  {} [{shape}]{dtype}, largest magnitude {largest:.5}: {verdict}\n",
+            value.name
+        ));
     }
     if !outcome.repeatable {
         out.push_str("  NOT repeatable: a later run gave other bits\n");

@@ -2,8 +2,8 @@
 
 use super::error::CliError;
 use crate::exec::Program;
-use crate::graph::{Graph, ValueId};
-use crate::model::npy;
+use crate::graph::{DType, Graph, Value, ValueId, word_int};
+use crate::model::npy::{self, Array};
 use std::path::{Path, PathBuf};
 
 /// A `NAME=FILE` argument.
@@ -34,6 +34,11 @@ fn find(graph: &Graph, ids: &[ValueId], what: &str, name: &str) -> Result<usize,
     })
 }
 
+/// A file whose elements are not those of the tensor.
+fn misfit(named: &NamedFile, role: &str, value: &Value, what: &str) -> CliError {
+    CliError::input(format!("{}: {role} '{}' ({}): {what}", named.file.display(), value.name, value.dtype))
+}
+
 /// The inputs of a run: from files where given, else the deterministic test input.
 pub fn inputs(program: &Program, files: &[NamedFile]) -> Result<Vec<Vec<f32>>, CliError> {
     let mut inputs = program.default_inputs();
@@ -41,18 +46,18 @@ pub fn inputs(program: &Program, files: &[NamedFile]) -> Result<Vec<Vec<f32>>, C
         let i = find(&program.graph, &program.graph.inputs, "input", &named.name)?;
         let array = npy::read(&named.file)?;
         let value = program.graph.get(program.graph.inputs[i]);
-        if array.data.len() != value.len() {
+        if array.len() != value.len() {
             return Err(CliError::input(format!(
                 "{}: {} elements of shape {:?}, input '{}' has {} of shape {:?}",
                 named.file.display(),
-                array.data.len(),
+                array.len(),
                 array.shape,
                 value.name,
                 value.len(),
                 value.shape
             )));
         }
-        inputs[i] = array.data;
+        inputs[i] = array.words(value.dtype).map_err(|what| misfit(named, "input", value, &what))?;
     }
     Ok(inputs)
 }
@@ -64,19 +69,19 @@ pub fn expected(graph: &Graph, files: &[NamedFile]) -> Result<Vec<Option<Vec<f32
         let i = find(graph, &graph.outputs, "output", &named.name)?;
         let array = npy::read(&named.file)?;
         let value = graph.get(graph.outputs[i]);
-        let head = array.shape.len() <= 1 && array.data.len() <= value.len();
-        if array.data.len() != value.len() && !head {
+        let head = array.shape.len() <= 1 && array.len() <= value.len();
+        if array.len() != value.len() && !head {
             return Err(CliError::input(format!(
                 "{}: {} elements of shape {:?}, output '{}' has {} of shape {:?}",
                 named.file.display(),
-                array.data.len(),
+                array.len(),
                 array.shape,
                 value.name,
                 value.len(),
                 value.shape
             )));
         }
-        all[i] = Some(array.data);
+        all[i] = Some(array.words(value.dtype).map_err(|what| misfit(named, "output", value, &what))?);
     }
     Ok(all)
 }
@@ -99,16 +104,28 @@ impl std::fmt::Display for Comparison {
     }
 }
 
-/// Compares an output with expected data (its first elements, where fewer).
-pub fn compare(got: &[f32], want: &[f32], rtol: f64, atol: f64) -> Comparison {
+/// The words of a tensor as numbers.
+pub fn numbers(dtype: DType, words: &[f32]) -> Vec<f64> {
+    let number = |word: &f32| if dtype.is_float() { f64::from(*word) } else { f64::from(word_int(*word)) };
+    words.iter().map(number).collect()
+}
+
+/// Compares an output with expected data (its first elements, where fewer), both as words of `dtype`.
+/// Integers must be equal.
+pub fn compare_words(dtype: DType, got: &[f32], want: &[f32], rtol: f64, atol: f64) -> Comparison {
+    let (rtol, atol) = if dtype.is_float() { (rtol, atol) } else { (0.0, 0.0) };
+    compare(&numbers(dtype, got), &numbers(dtype, want), rtol, atol)
+}
+
+fn compare(got: &[f64], want: &[f64], rtol: f64, atol: f64) -> Comparison {
     let finite = want.iter().filter(|x| x.is_finite());
-    let largest = finite.fold(0.0f64, |m, x| m.max(f64::from(x.abs())));
+    let largest = finite.fold(0.0f64, |m, x| m.max(x.abs()));
     let allowed = atol + rtol * largest;
-    let diff = |(g, w): (&f32, &f32)| {
+    let diff = |(g, w): (&f64, &f64)| {
         if g == w || (g.is_nan() && w.is_nan()) {
             return 0.0;
         }
-        let diff = (f64::from(*g) - f64::from(*w)).abs();
+        let diff = (g - w).abs();
         if diff.is_nan() { f64::INFINITY } else { diff }
     };
     let max_abs_diff = got.iter().zip(want).map(diff).fold(0.0, f64::max);
@@ -122,7 +139,8 @@ pub fn save(dir: &Path, graph: &Graph, outputs: &[Vec<f32>]) -> Result<(), CliEr
         let value = graph.get(*id);
         let plain: String =
             value.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        npy::write(&dir.join(format!("{i}_{plain}.npy")), &value.shape, data)?;
+        let array = Array::from_words(value.dtype, value.shape.clone(), data);
+        npy::write(&dir.join(format!("{i}_{plain}.npy")), &array)?;
     }
     Ok(())
 }
@@ -140,9 +158,9 @@ mod tests {
 
     #[test]
     fn nan_and_infinity_on_one_side_fail_whatever_the_tolerance() {
-        assert!(!compare(&[f32::NAN], &[1.0], 1.0, 1e30).ok);
-        assert!(!compare(&[1.0], &[f32::INFINITY], 1.0, 1e30).ok);
-        assert!(compare(&[f32::NAN, f32::INFINITY], &[f32::NAN, f32::INFINITY], 0.0, 0.0).ok);
+        assert!(!compare(&[f64::NAN], &[1.0], 1.0, 1e30).ok);
+        assert!(!compare(&[1.0], &[f64::INFINITY], 1.0, 1e30).ok);
+        assert!(compare(&[f64::NAN, f64::INFINITY], &[f64::NAN, f64::INFINITY], 0.0, 0.0).ok);
     }
 
     #[test]

@@ -2,10 +2,9 @@
 //! and the oracle everywhere.
 
 use super::machine::{Host, Machine};
-use super::twin::run_twin;
 use super::{Bound, BufferKey, ExecError, Place, Program, WeightMap, bind};
 use crate::graph::ValueId;
-use crate::kernel::Operand;
+use crate::kernel::{Operand, run_twin};
 use crate::legal::BindingLimits;
 use crate::plan::{Plan, Planner, Strategy};
 use std::ops::Range;
@@ -87,7 +86,7 @@ impl CpuNetwork {
             Place::Arena { arena, offset_bytes } => &self.arenas[arena][self.span(value, offset_bytes)],
             Place::Input(i) => &self.inputs[i],
             Place::Output(i) => &self.outputs[i],
-            Place::Constant => self.program.graph.get(value).f32_data().unwrap_or_default(),
+            Place::Constant => self.program.graph.get(value).words().unwrap_or_default(),
             Place::Nowhere => &[],
         }
     }

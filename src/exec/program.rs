@@ -1,7 +1,7 @@
 //! A graph lowered to dispatches with its planning problem: all that is known before a plan and a device.
 
 use super::{ExecError, Layout};
-use crate::graph::{Graph, Usage, ValueId, usage};
+use crate::graph::{DType, Graph, Usage, Value, ValueId, int_word, usage};
 use crate::kernel::{Dispatch, LowerLimits, Operand, lower};
 use crate::plan::{Alignment, Plan};
 
@@ -101,7 +101,7 @@ impl Program {
         self.graph.inputs.iter().chain(&self.graph.outputs).map(|id| self.graph.get(*id).size_bytes()).sum()
     }
 
-    /// Checks the number and size of inputs.
+    /// Checks the number and size of inputs: one word an element.
     ///
     /// # Errors
     /// Names the input and both numbers.
@@ -121,11 +121,25 @@ impl Program {
 
     /// The deterministic test input of every graph input; see [`default_input`].
     pub fn default_inputs(&self) -> Vec<Vec<f32>> {
-        self.graph.inputs.iter().map(|id| default_input(self.graph.get(*id).len())).collect()
+        self.graph.inputs.iter().map(|id| default_input(self.graph.get(*id))).collect()
     }
 }
 
-/// The test input used where none is given: element i is `((i * 7919) % 1000) / 1000`.
-pub fn default_input(len: usize) -> Vec<f32> {
-    (0..len as u64).map(|i| (i.wrapping_mul(7919) % 1000) as f32 / 1000.0).collect()
+/// The test input used where none is given, as words. Element i is `((i * 7919) % 1000) / 1000`, of
+/// integers `((i * 7919) % 1000) % 256`, of bools that of integers modulo 2. A state that a network hands
+/// from run to run (its name holds `state`) starts with zeros.
+pub fn default_input(value: &Value) -> Vec<f32> {
+    if value.name.to_ascii_lowercase().contains("state") {
+        return vec![0.0; value.len()];
+    }
+    let element = |i: u64| {
+        let draw = (i.wrapping_mul(7919) % 1000) as i32;
+        match value.dtype {
+            DType::Bool => int_word(draw % 256 % 2),
+            DType::I8 => int_word(draw % 256 % 128),
+            _ if value.is_float() => draw as f32 / 1000.0,
+            _ => int_word(draw % 256),
+        }
+    };
+    (0..value.len() as u64).map(element).collect()
 }

@@ -45,7 +45,7 @@ impl Resident {
         let zeros = buffer(device, "sublet zeros", 16, BufferUsages::STORAGE).await?;
         let mut uploader = Uploader::new(device, queue);
         for piece in &map.pieces {
-            let data = program.graph.get(piece.value).f32_data().unwrap_or_default();
+            let data = program.graph.get(piece.value).words().unwrap_or_default();
             let data = &data[piece.start_len..piece.start_len + piece.len];
             uploader.write(&weights[piece.buffer], piece.offset_bytes, bytemuck::cast_slice(data)).await?;
         }

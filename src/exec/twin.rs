@@ -1,22 +1,8 @@
-//! Runs single dispatches on the CPU, and compares a device's tensors with them.
+//! Compares a device's tensors with what the CPU twins compute.
 
 use super::{ExecError, Program};
-use crate::graph::ValueId;
-use crate::kernel::{Dispatch, Operand};
-
-/// Bound where an optional input is absent.
-const ZEROS: [f32; 4] = [0.0; 4];
-
-/// Runs one dispatch by its twin. `fetch` shows an input's elements; `scratch` enters with the former
-/// contents of the output range and leaves with the new ones.
-pub(super) fn run_twin<'a>(dispatch: &Dispatch, fetch: impl Fn(ValueId) -> &'a [f32], scratch: &mut [f32]) {
-    let show = |operand: &Operand| match *operand {
-        Operand::Value { value, start_len, len } => &fetch(value)[start_len..start_len + len],
-        Operand::Absent => &ZEROS[..],
-    };
-    let inputs: Vec<&[f32]> = dispatch.inputs.iter().map(show).collect();
-    (dispatch.kernel.kernel().twin)(&dispatch.params, &inputs, scratch);
-}
+use crate::graph::{ValueId, word_int};
+use crate::kernel::{Operand, run_twin};
 
 /// How a device's tensors compare with the CPU twins, each step computed from the device's own inputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,12 +17,12 @@ pub struct TwinReport {
     pub ok: bool,
 }
 
-/// Compares each step's outputs with the twins run on the same inputs.
+/// Compares each step's outputs with the twins run on the same inputs; integers must be equal.
 ///
 /// # Errors
 /// None today; the signature leaves room for hosts whose data is elsewhere.
 pub(super) fn compare_twins(program: &Program, values: &[Vec<f32>]) -> Result<TwinReport, ExecError> {
-    let fetch = |id: ValueId| program.graph.get(id).f32_data().unwrap_or(&values[id.index()]);
+    let fetch = |id: ValueId| program.graph.get(id).words().unwrap_or(&values[id.index()]);
     let mut report = TwinReport { max_abs_diff: 0.0, worst_share: 0.0, worst_node: None, ok: true };
     for (node, dispatches) in program.graph.nodes.iter().zip(&program.steps) {
         for output in &node.outputs {
@@ -59,10 +45,17 @@ pub(super) fn compare_twins(program: &Program, values: &[Vec<f32>]) -> Result<Tw
                 relative = relative.max(tolerance.relative);
                 absolute = absolute.max(tolerance.absolute);
             }
+            let float = program.graph.get(*output).is_float();
             let largest = expected.iter().filter(|x| x.is_finite()).fold(0.0f32, |m, x| m.max(x.abs()));
-            let allowed = f64::from(absolute) + f64::from(relative) * f64::from(largest);
+            let allowed = match float {
+                true => f64::from(absolute) + f64::from(relative) * f64::from(largest),
+                false => 0.0,
+            };
             for (want, got) in expected.iter().zip(&values[output.index()]) {
-                let diff = difference(*want, *got);
+                let diff = match float {
+                    true => difference(*want, *got),
+                    false => (f64::from(word_int(*want)) - f64::from(word_int(*got))).abs(),
+                };
                 report.max_abs_diff = report.max_abs_diff.max(diff);
                 let share = if diff == 0.0 { 0.0 } else { diff / allowed };
                 if share > report.worst_share {

@@ -1,7 +1,5 @@
 //! What can be wrong with a graph.
 
-use super::DType;
-
 /// A graph that cannot be planned or run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -14,20 +12,15 @@ pub enum GraphError {
         /// The rule and the value.
         what: String,
     },
-    /// A tensor that only exists at run time is not float32.
-    #[error(
-        "node '{node}' ({op}): tensor '{tensor}' is {dtype} at run time; \
-         only float32 tensors are executed, the others must fold to constants"
-    )]
-    RuntimeType {
+    /// An operator is not computed for the element type of one of its tensors.
+    #[error("node '{node}' ({op}): {what}")]
+    Type {
         /// The node that reads or writes it.
         node: String,
         /// Its operator.
         op: &'static str,
-        /// The tensor.
-        tensor: String,
-        /// Its element type.
-        dtype: DType,
+        /// The tensor, its element type and what is due.
+        what: String,
     },
     /// The planner refused the graph's tensors.
     #[error(transparent)]

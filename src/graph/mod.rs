@@ -3,13 +3,14 @@
 
 mod error;
 mod op;
+mod types;
 mod usage;
 mod value;
 
 pub use error::GraphError;
 pub use op::{BinaryOp, Op, PadMode, PoolKind, UnaryOp, Window};
 pub use usage::{Usage, usage};
-pub use value::{Constant, DType, Value, ValueId};
+pub use value::{Constant, DType, Value, ValueId, WORD_BYTES, int_word, word_int};
 
 /// One operator of the network; its position in [`Graph::nodes`] is its step in the schedule.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +78,7 @@ impl Graph {
     }
 
     /// Checks what every later stage relies on: ids in range, writers before readers, one writer a value,
-    /// outputs written, only float32 values at run time.
+    /// outputs written, element types that the operators take, constants as long as their shapes.
     ///
     /// # Errors
     /// Names the node and the value that break a rule.
@@ -99,14 +100,18 @@ impl Graph {
                     .values
                     .get(id.index())
                     .ok_or_else(|| bad(format!("value {} does not exist", id.0)))?;
-                if value.dtype != DType::F32 {
-                    return Err(GraphError::RuntimeType {
-                        node: node.name.clone(),
-                        op: node.op.name(),
-                        tensor: value.name.clone(),
-                        dtype: value.dtype,
-                    });
+                if let Some(words) = value.words().filter(|words| words.len() != value.len()) {
+                    let (name, shape) = (&value.name, &value.shape);
+                    return Err(bad(format!("'{name}' of shape {shape:?} holds {} elements", words.len())));
                 }
+            }
+            let inputs: Vec<&Value> = node.inputs.iter().map(|id| self.get(*id)).collect();
+            for output in node.outputs.iter().map(|id| self.get(*id)) {
+                node.op.check_types(&inputs, output).map_err(|what| GraphError::Type {
+                    node: node.name.clone(),
+                    op: node.op.name(),
+                    what,
+                })?;
             }
             for id in &node.inputs {
                 if !known[id.index()] {

@@ -89,7 +89,7 @@ pub enum PoolKind {
 /// What `Pad` writes outside the input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PadMode {
-    /// One value.
+    /// One value: the word of an element, so that of an integer tensor its bits count.
     Constant(f32),
     /// Mirror without repeating the edge.
     Reflect,

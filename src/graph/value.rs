@@ -1,6 +1,23 @@
 //! Values of a graph: shape, element type, and data where it is constant.
+//!
+//! At run time every element is one word of 4 bytes: a float32, or an int32, with bool as 0 and 1. Words
+//! travel as `f32`; those of an integer tensor are only moved or taken by their bits ([`int_word`],
+//! [`word_int`]).
 
 use std::sync::Arc;
+
+/// Bytes of an element at run time, whatever its type in the model.
+pub const WORD_BYTES: u64 = 4;
+
+/// The word of an integer.
+pub fn int_word(int: i32) -> f32 {
+    f32::from_bits(int as u32)
+}
+
+/// The integer of a word.
+pub fn word_int(word: f32) -> i32 {
+    word.to_bits() as i32
+}
 
 /// Index of a value in [`super::Graph::values`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,37 +30,57 @@ impl ValueId {
     }
 }
 
-/// Element types an importer may meet. Only `F32` exists at run time; the others must fold away.
+/// Element types as models have them. At run time there are two: float32 for every floating-point type, int32
+/// for the others; what a type says beyond that holds for files, reports and the range of the integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DType {
-    /// IEEE 754 single precision, 4 bytes.
+    /// IEEE 754 single precision.
     F32,
-    /// IEEE 754 double precision, 8 bytes.
+    /// IEEE 754 double precision.
     F64,
-    /// IEEE 754 half precision, 2 bytes.
+    /// IEEE 754 half precision.
     F16,
+    /// The upper half of a float32.
+    BF16,
     /// Signed 64-bit integer.
     I64,
     /// Signed 32-bit integer.
     I32,
-    /// Unsigned byte.
-    U8,
+    /// Signed 16-bit integer.
+    I16,
     /// Signed byte.
     I8,
-    /// One byte, 0 or 1.
+    /// Unsigned 64-bit integer.
+    U64,
+    /// Unsigned 32-bit integer.
+    U32,
+    /// Unsigned 16-bit integer.
+    U16,
+    /// Unsigned byte.
+    U8,
+    /// 0 or 1.
     Bool,
 }
 
 impl DType {
-    /// Bytes of one element.
-    pub fn size_bytes(self) -> u64 {
-        match self {
-            DType::F64 | DType::I64 => 8,
-            DType::F32 | DType::I32 => 4,
-            DType::F16 => 2,
-            DType::U8 | DType::I8 | DType::Bool => 1,
-        }
+    /// Whether it is a floating-point type: float32 at run time.
+    pub fn is_float(self) -> bool {
+        matches!(self, DType::F32 | DType::F64 | DType::F16 | DType::BF16)
+    }
+
+    /// Smallest and largest integer of the type that a run can hold; `None` for floats.
+    pub fn int_range(self) -> Option<(i32, i32)> {
+        Some(match self {
+            DType::F32 | DType::F64 | DType::F16 | DType::BF16 => return None,
+            DType::I64 | DType::I32 => (i32::MIN, i32::MAX),
+            DType::I16 => (i32::from(i16::MIN), i32::from(i16::MAX)),
+            DType::I8 => (i32::from(i8::MIN), i32::from(i8::MAX)),
+            DType::U64 | DType::U32 => (0, i32::MAX),
+            DType::U16 => (0, i32::from(u16::MAX)),
+            DType::U8 => (0, i32::from(u8::MAX)),
+            DType::Bool => (0, 1),
+        })
     }
 }
 
@@ -53,23 +90,30 @@ impl std::fmt::Display for DType {
             DType::F32 => "float32",
             DType::F64 => "float64",
             DType::F16 => "float16",
+            DType::BF16 => "bfloat16",
             DType::I64 => "int64",
             DType::I32 => "int32",
-            DType::U8 => "uint8",
+            DType::I16 => "int16",
             DType::I8 => "int8",
+            DType::U64 => "uint64",
+            DType::U32 => "uint32",
+            DType::U16 => "uint16",
+            DType::U8 => "uint8",
             DType::Bool => "bool",
         })
     }
 }
 
-/// Data of a constant. Narrow integer and bool constants are widened to `I64` at import, f16 and f64 to
-/// `F32`.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Constant {
-    /// Floating-point data, row-major.
-    F32(Arc<Vec<f32>>),
-    /// Integer and bool data, row-major.
-    I64(Arc<Vec<i64>>),
+/// Data of a constant: one word an element, row-major. The value's type says what the words are.
+#[derive(Debug, Clone)]
+pub struct Constant(pub Arc<Vec<f32>>);
+
+/// Bit for bit, since words may be integers.
+impl PartialEq for Constant {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
+        self.0.len() == other.0.len() && self.0.iter().zip(other.0.iter()).all(same)
+    }
 }
 
 /// A tensor of the network.
@@ -77,7 +121,7 @@ pub enum Constant {
 pub struct Value {
     /// Name as in the model; unique.
     pub name: String,
-    /// Element type.
+    /// Element type in the model.
     pub dtype: DType,
     /// Dimensions, row-major; empty for a scalar. A dimension may be 0.
     pub shape: Vec<usize>,
@@ -86,14 +130,25 @@ pub struct Value {
 }
 
 impl Value {
+    /// A value computed at run time.
+    pub fn new(name: impl Into<String>, dtype: DType, shape: impl Into<Vec<usize>>) -> Self {
+        Value { name: name.into(), dtype, shape: shape.into(), constant: None }
+    }
+
     /// A float32 value computed at run time.
     pub fn f32(name: impl Into<String>, shape: impl Into<Vec<usize>>) -> Self {
-        Value { name: name.into(), dtype: DType::F32, shape: shape.into(), constant: None }
+        Value::new(name, DType::F32, shape)
     }
 
     /// A float32 constant.
     pub fn f32_constant(name: impl Into<String>, shape: impl Into<Vec<usize>>, data: Vec<f32>) -> Self {
-        Value { constant: Some(Constant::F32(Arc::new(data))), ..Value::f32(name, shape) }
+        Value { constant: Some(Constant(Arc::new(data))), ..Value::f32(name, shape) }
+    }
+
+    /// An int32 constant.
+    pub fn i32_constant(name: impl Into<String>, shape: impl Into<Vec<usize>>, data: &[i32]) -> Self {
+        let words = data.iter().map(|int| int_word(*int)).collect();
+        Value { constant: Some(Constant(Arc::new(words))), ..Value::new(name, DType::I32, shape) }
     }
 
     /// Number of elements.
@@ -106,16 +161,29 @@ impl Value {
         self.len() == 0
     }
 
-    /// Bytes of all elements, unaligned.
+    /// Bytes of all elements at run time, unaligned.
     pub fn size_bytes(&self) -> u64 {
-        self.len() as u64 * self.dtype.size_bytes()
+        self.len() as u64 * WORD_BYTES
+    }
+
+    /// Whether its words are float32 (else int32).
+    pub fn is_float(&self) -> bool {
+        self.dtype.is_float()
+    }
+
+    /// The words of a constant, whatever its type.
+    pub fn words(&self) -> Option<&[f32]> {
+        self.constant.as_ref().map(|constant| &constant.0[..])
     }
 
     /// The data of a float constant.
     pub fn f32_data(&self) -> Option<&[f32]> {
-        match &self.constant {
-            Some(Constant::F32(data)) => Some(data),
-            _ => None,
-        }
+        self.words().filter(|_| self.is_float())
+    }
+
+    /// The data of an integer or bool constant.
+    pub fn i32_data(&self) -> Option<Vec<i32>> {
+        let words = self.words().filter(|_| !self.is_float())?;
+        Some(words.iter().map(|word| word_int(*word)).collect())
     }
 }

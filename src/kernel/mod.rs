@@ -4,9 +4,11 @@
 
 pub mod cpu;
 mod dispatch;
+mod evaluate;
 mod lower;
 mod registry;
 
 pub use dispatch::{Dispatch, Operand, ParamWriter};
+pub use evaluate::{fold, run_twin};
 pub use lower::{LowerError, LowerLimits, lower};
 pub use registry::{Kernel, KernelId, Tolerance};

@@ -1,25 +1,16 @@
 //! What can be wrong with one node.
 
-use crate::graph::DType;
-
 /// Why a node cannot be imported; the driver adds which node.
-pub(super) enum Fault {
-    What(String),
-    /// A tensor that would exist at run time with another type than float32.
-    Type {
-        tensor: String,
-        dtype: DType,
-    },
-}
+pub(super) struct Fault(pub String);
 
 impl From<String> for Fault {
     fn from(what: String) -> Self {
-        Fault::What(what)
+        Fault(what)
     }
 }
 
 impl From<&str> for Fault {
     fn from(what: &str) -> Self {
-        Fault::What(what.to_string())
+        Fault(what.to_string())
     }
 }

@@ -5,58 +5,162 @@
 use std::path::Path;
 
 use super::ModelError;
+use crate::graph::{DType, int_word, word_int};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// An array as float32.
+/// Elements, row-major.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Array {
-    /// Dimensions, row-major; empty for a scalar.
-    pub shape: Vec<usize>,
-    /// Elements, row-major.
-    pub data: Vec<f32>,
+pub enum Data {
+    /// Of a floating-point type; float64 is held as float32.
+    Floats(Vec<f32>),
+    /// Of an integer type or bool (0 and 1).
+    Ints(Vec<i64>),
 }
 
-/// Reads a file of float32, or of int64, int32 or bool where every element is exact in float32.
+/// An array.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    /// Element type of the file.
+    pub dtype: DType,
+    /// Dimensions, row-major; empty for a scalar.
+    pub shape: Vec<usize>,
+    /// As many elements as the shape holds.
+    pub data: Data,
+}
+
+impl Array {
+    /// An array of float32.
+    pub fn floats(shape: impl Into<Vec<usize>>, data: Vec<f32>) -> Self {
+        Array { dtype: DType::F32, shape: shape.into(), data: Data::Floats(data) }
+    }
+
+    /// An array of the type that run-time words stand for.
+    pub fn from_words(dtype: DType, shape: impl Into<Vec<usize>>, words: &[f32]) -> Self {
+        let data = match dtype.is_float() {
+            true => Data::Floats(words.to_vec()),
+            false => Data::Ints(words.iter().map(|word| i64::from(word_int(*word))).collect()),
+        };
+        Array { dtype, shape: shape.into(), data }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match &self.data {
+            Data::Floats(data) => data.len(),
+            Data::Ints(data) => data.len(),
+        }
+    }
+
+    /// Whether it holds no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements as numbers.
+    pub fn numbers(&self) -> Vec<f64> {
+        match &self.data {
+            Data::Floats(data) => data.iter().map(|x| f64::from(*x)).collect(),
+            Data::Ints(data) => data.iter().map(|x| *x as f64).collect(),
+        }
+    }
+
+    /// The elements as words of a value of type `dtype`.
+    ///
+    /// # Errors
+    /// An integer that float32 cannot hold or that is out of the type's range, floats for an integer type.
+    pub fn words(&self, dtype: DType) -> Result<Vec<f32>, String> {
+        match (&self.data, dtype.int_range()) {
+            (Data::Floats(data), None) => Ok(data.clone()),
+            (Data::Ints(data), None) => data.iter().map(|x| exact(*x)).collect(),
+            (Data::Ints(data), Some(range)) => data.iter().map(|x| checked_word(*x, dtype, range)).collect(),
+            (Data::Floats(_), Some(_)) => Err(format!("holds {}, {dtype} is due", self.dtype)),
+        }
+    }
+}
+
+/// The word of an integer that a run holds in place of one of type `dtype`.
+pub(crate) fn checked_word(int: i64, dtype: DType, (low, high): (i32, i32)) -> Result<f32, String> {
+    match i32::try_from(int).ok().filter(|int| (low..=high).contains(int)) {
+        Some(int) => Ok(int_word(int)),
+        None => Err(format!("element {int} is outside {low}..={high}, which a run holds of {dtype}")),
+    }
+}
+
+fn exact(value: i64) -> Result<f32, String> {
+    let float = value as f32;
+    if float as i128 == i128::from(value) {
+        Ok(float)
+    } else {
+        Err(format!("the integer {value} is not exact in float32"))
+    }
+}
+
+/// Reads a file of float32, float64 (rounded to float32), integers or bool.
 ///
 /// # Errors
 /// Names the file and what is wrong: unreadable, not `.npy`, cut short, another element type, Fortran
-/// order, an integer that float32 cannot hold.
+/// order.
 pub fn read(path: &Path) -> Result<Array, ModelError> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|source| ModelError::Io { path: name.clone(), source })?;
     parse(&bytes).map_err(|what| ModelError::Malformed { file: name, what })
 }
 
-/// Writes float32 data (format version 1.0).
+/// Writes an array in its element type (float16 and bfloat16 as float32; format version 1.0).
 ///
 /// # Errors
 /// The file cannot be written, or the shape does not hold as many elements as there are.
-pub fn write(path: &Path, shape: &[usize], data: &[f32]) -> Result<(), ModelError> {
+pub fn write(path: &Path, array: &Array) -> Result<(), ModelError> {
     let name = path.display().to_string();
-    let bytes = encode(shape, data).map_err(|what| ModelError::Malformed { file: name.clone(), what })?;
+    let bytes = encode(array).map_err(|what| ModelError::Malformed { file: name.clone(), what })?;
     std::fs::write(path, bytes).map_err(|source| ModelError::Io { path: name, source })
 }
 
-fn encode(shape: &[usize], data: &[f32]) -> Result<Vec<u8>, String> {
-    if element_count(shape)? != data.len() {
-        return Err(format!("shape {shape:?} does not hold {} elements", data.len()));
+/// How NumPy calls an element type, and its bytes in a file.
+fn descr(dtype: DType) -> (&'static str, usize) {
+    match dtype {
+        DType::F64 => ("<f8", 8),
+        DType::I64 => ("<i8", 8),
+        DType::I32 => ("<i4", 4),
+        DType::I16 => ("<i2", 2),
+        DType::I8 => ("|i1", 1),
+        DType::U64 => ("<u8", 8),
+        DType::U32 => ("<u4", 4),
+        DType::U16 => ("<u2", 2),
+        DType::U8 => ("|u1", 1),
+        DType::Bool => ("|b1", 1),
+        DType::F32 | DType::F16 | DType::BF16 => ("<f4", 4),
     }
+}
+
+fn encode(array: &Array) -> Result<Vec<u8>, String> {
+    let shape = &array.shape;
+    if element_count(shape)? != array.len() {
+        return Err(format!("shape {shape:?} does not hold {} elements", array.len()));
+    }
+    let (descr, width) = descr(array.dtype);
     let dims: String = shape.iter().map(|d| format!("{d}, ")).collect();
     let dims = if shape.len() == 1 { dims.trim_end() } else { dims.trim_end_matches(", ") };
-    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({dims}), }}");
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({dims}), }}");
     // Data starts at a multiple of 64 bytes: 10 bytes of preamble, header, padding, newline.
     while !(10 + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
     }
     header.push('\n');
     let len = u16::try_from(header.len()).map_err(|_| format!("{} dimensions are too many", shape.len()))?;
-    let mut bytes = Vec::with_capacity(10 + header.len() + data.len() * 4);
+    let mut bytes = Vec::with_capacity(10 + header.len() + array.len() * width);
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&[1, 0]);
     bytes.extend_from_slice(&len.to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
-    bytes.extend(data.iter().flat_map(|x| x.to_le_bytes()));
+    match &array.data {
+        Data::Floats(data) if width == 8 => {
+            bytes.extend(data.iter().flat_map(|x| f64::from(*x).to_le_bytes()))
+        }
+        Data::Floats(data) => bytes.extend(data.iter().flat_map(|x| x.to_le_bytes())),
+        Data::Ints(data) => data.iter().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()[..width])),
+    }
     Ok(bytes)
 }
 
@@ -82,8 +186,8 @@ fn parse(bytes: &[u8]) -> Result<Array, String> {
     }
     let shape = tuple(field(header, "shape")?)?;
     let len = element_count(&shape)?;
-    let data = elements(descr, &bytes[data_at..], len)?;
-    Ok(Array { shape, data })
+    let (dtype, data) = elements(descr, &bytes[data_at..], len)?;
+    Ok(Array { dtype, shape, data })
 }
 
 /// The text after `'key':` in the header's dictionary.
@@ -122,40 +226,37 @@ fn element_count(shape: &[usize]) -> Result<usize, String> {
         .ok_or_else(|| format!("shape {shape:?} has more than 2^40 elements"))
 }
 
-fn elements(descr: &str, bytes: &[u8], len: usize) -> Result<Vec<f32>, String> {
-    let width = match descr {
-        "<f4" | "<i4" => 4,
-        "<i8" => 8,
-        "|b1" => 1,
-        other => {
-            return Err(format!("element type '{other}'; read are '<f4', '<i8', '<i4' and '|b1'"));
-        }
+fn elements(text: &str, bytes: &[u8], len: usize) -> Result<(DType, Data), String> {
+    use DType::*;
+    let known = [F32, F64, I64, I32, I16, I8, U64, U32, U16, U8, Bool];
+    let Some(dtype) = known.into_iter().find(|dtype| descr(*dtype).0 == text) else {
+        return Err(format!("element type '{text}'; read are floats of 4 and 8 bytes, integers and '|b1'"));
     };
+    let (_, width) = descr(dtype);
     // At most 2^40 elements of 8 bytes, so this fits.
     if bytes.len() != len * width {
         return Err(format!("{len} elements of {width} bytes are due, {} bytes follow", bytes.len()));
     }
-    match descr {
-        "<f4" => Ok(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()),
-        "<i4" => bytes
-            .chunks_exact(4)
-            .map(|b| exact(i64::from(i32::from_le_bytes([b[0], b[1], b[2], b[3]]))))
-            .collect(),
-        "<i8" => bytes
-            .chunks_exact(8)
-            .map(|b| exact(i64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]])))
-            .collect(),
-        _ => Ok(bytes.iter().map(|b| f32::from(*b != 0)).collect()),
+    let wide = |chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..width].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    };
+    let words = bytes.chunks_exact(width).map(wide);
+    if dtype.is_float() {
+        let float =
+            |word: u64| if width == 4 { f32::from_bits(word as u32) } else { f64::from_bits(word) as f32 };
+        return Ok((dtype, Data::Floats(words.map(float).collect())));
     }
-}
-
-fn exact(value: i64) -> Result<f32, String> {
-    let float = value as f32;
-    if float as i128 == i128::from(value) {
-        Ok(float)
-    } else {
-        Err(format!("the integer {value} is not exact in float32"))
-    }
+    let int = |word: u64| match dtype {
+        Bool => Ok(i64::from(word != 0)),
+        I8 | I16 | I32 | I64 => {
+            let shift = 64 - 8 * width;
+            Ok((word << shift) as i64 >> shift)
+        }
+        _ => i64::try_from(word).map_err(|_| format!("the element {word} exceeds int64")),
+    };
+    Ok((dtype, Data::Ints(words.map(int).collect::<Result<_, _>>()?)))
 }
 
 #[cfg(test)]
@@ -181,22 +282,40 @@ mod tests {
         for shape in [vec![], vec![3], vec![2, 3], vec![1, 0, 4]] {
             let len: usize = shape.iter().product();
             let data: Vec<f32> = (0..len).map(|i| i as f32 * 0.25 - 1.0).collect();
-            let bytes = encode(&shape, &data).unwrap();
+            let array = Array::floats(shape, data);
+            let bytes = encode(&array).unwrap();
             assert_eq!((bytes.len() - len * 4) % 64, 0);
-            assert_eq!(parse(&bytes).unwrap(), Array { shape, data });
+            assert_eq!(parse(&bytes).unwrap(), array);
         }
-        assert!(encode(&[2, 2], &[0.0; 3]).unwrap_err().contains("3 elements"));
+        for dtype in [DType::I64, DType::I32, DType::I16, DType::I8, DType::U64, DType::U8, DType::Bool] {
+            let (low, high) = dtype.int_range().unwrap();
+            let ints = vec![0, 1, i64::from(low), i64::from(high)];
+            let array = Array { dtype, shape: vec![4], data: Data::Ints(ints) };
+            let words = array.words(dtype).unwrap();
+            assert_eq!(parse(&encode(&array).unwrap()).unwrap(), array);
+            assert_eq!(Array::from_words(dtype, [4], &words), array);
+        }
+        let double = Array { dtype: DType::F64, ..Array::floats([2], vec![0.5, -3.0]) };
+        assert_eq!(parse(&encode(&double).unwrap()).unwrap(), double);
+        assert!(encode(&Array::floats([2, 2], vec![0.0; 3])).unwrap_err().contains("3 elements"));
     }
 
     #[test]
-    fn integers_are_widened_where_exact() {
+    fn integers_become_words_where_they_fit() {
         let ints: Vec<u8> = [7i64, -3].iter().flat_map(|x| x.to_le_bytes()).collect();
         let array = parse(&file(2, "<i8", "False", "(2,)", &ints)).unwrap();
-        assert_eq!(array, Array { shape: vec![2], data: vec![7.0, -3.0] });
-        let big = ((1i64 << 24) + 1).to_le_bytes();
-        assert!(parse(&file(1, "<i8", "False", "()", &big)).unwrap_err().contains("16777217"));
-        assert!(parse(&file(1, "<i8", "False", "()", &i64::MAX.to_le_bytes())).is_err());
-        assert_eq!(parse(&file(3, "|b1", "False", "(2,)", &[0, 1])).unwrap().data, [0.0, 1.0]);
+        assert_eq!((array.dtype, &array.data), (DType::I64, &Data::Ints(vec![7, -3])));
+        assert_eq!(array.words(DType::F32).unwrap(), [7.0, -3.0]);
+        assert_eq!(array.words(DType::I32).unwrap().into_iter().map(word_int).collect::<Vec<_>>(), [7, -3]);
+        assert!(array.words(DType::U8).unwrap_err().contains("element -3 is outside 0..=255"));
+        let big = parse(&file(1, "<i8", "False", "()", &((1i64 << 24) + 1).to_le_bytes())).unwrap();
+        assert!(big.words(DType::F32).unwrap_err().contains("16777217"));
+        let huge = parse(&file(1, "<i8", "False", "()", &i64::MAX.to_le_bytes())).unwrap();
+        assert!(huge.words(DType::I64).unwrap_err().contains("9223372036854775807"));
+        assert!(parse(&file(1, "<u8", "False", "()", &u64::MAX.to_le_bytes())).is_err());
+        let bools = parse(&file(3, "|b1", "False", "(2,)", &[0, 2])).unwrap();
+        assert_eq!((bools.dtype, bools.data), (DType::Bool, Data::Ints(vec![0, 1])));
+        assert!(Array::floats([1], vec![0.5]).words(DType::I32).unwrap_err().contains("float32"));
     }
 
     #[test]
@@ -207,7 +326,7 @@ mod tests {
             assert!(parse(&good[..cut]).is_err(), "{cut} bytes");
         }
         let fault = |bytes: Vec<u8>| parse(&bytes).unwrap_err();
-        assert!(fault(file(1, "<f8", "False", "(1,)", &[0; 8])).contains("'<f8'"));
+        assert!(fault(file(1, "<c8", "False", "(1,)", &[0; 8])).contains("'<c8'"));
         assert!(fault(file(1, "<f4", "True", "(1,)", &[0; 4])).contains("Fortran"));
         assert!(fault(file(1, "<f4", "False", "(3,)", &[0; 8])).contains("3 elements"));
         assert!(fault(file(1, "<f4", "False", "(-3,)", &[0; 8])).contains("'-3'"));

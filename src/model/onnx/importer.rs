@@ -1,15 +1,16 @@
 //! The state of an import: what is known of each name, and the graph that grows.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use rten_onnx::onnx::{GraphProto, ModelProto, NodeProto};
 
 use super::site::{Fault, Site};
-use super::tensor::{self, Tensor};
+use super::tensor::{self, Constant, Tensor};
 use super::{ImportOptions, inputs, inputs::Input, ops, order};
-use crate::graph::{Constant, DType, Graph, GraphError, Op, Value, ValueId};
+use crate::graph::{self, Graph, Op, Value, ValueId};
 use crate::model::names::unique;
-use crate::model::{ModelError, prune};
+use crate::model::{ModelError, npy, prune};
 
 pub(super) fn import(
     mut model: ModelProto,
@@ -46,8 +47,9 @@ pub(super) struct Importer<'m> {
     pub readers: HashMap<&'m str, usize>,
     pub value_names: HashSet<String>,
     pub node_names: HashSet<String>,
-    /// Constants in the graph by the address of their data and their shape, so that each is held once.
-    shared: HashMap<(usize, Vec<usize>), ValueId>,
+    /// Constants in the graph by the address of their data and their shape, so that each is held once; the
+    /// data is held with them, so that the address stays taken.
+    shared: HashMap<(usize, Vec<usize>), (ValueId, Constant)>,
 }
 
 impl<'m> Importer<'m> {
@@ -74,9 +76,14 @@ impl<'m> Importer<'m> {
 
     fn inputs(&mut self, inputs: &[Input<'m>]) -> Result<(), ModelError> {
         for input in inputs {
-            let id = self.graph.value(Value::f32(input.name, input.shape.clone()));
-            self.graph.inputs.push(id);
-            let tensor = Tensor::runtime(DType::F32, input.shape.clone(), id);
+            let tensor = match &input.constant {
+                Some(array) => Tensor::from_array(array),
+                None => {
+                    let id = self.graph.value(Value::new(input.name, input.dtype, input.shape.clone()));
+                    self.graph.inputs.push(id);
+                    Tensor::runtime(input.dtype, input.shape.clone(), id)
+                }
+            };
             if self.known.insert(input.name, tensor).is_some() {
                 let what = "is an input twice".into();
                 return Err(ModelError::Tensor { tensor: input.name.into(), what });
@@ -118,13 +125,7 @@ impl<'m> Importer<'m> {
                 self.known.remove(input.as_str());
             }
         }
-        result.map_err(|fault| match fault {
-            Fault::What(what) => ModelError::Node { node: label, op: op.to_string(), what },
-            Fault::Type { tensor, dtype } => {
-                let op = ops::static_name(op);
-                ModelError::Graph(GraphError::RuntimeType { node: label, op, tensor, dtype })
-            }
-        })
+        result.map_err(|Fault(what)| ModelError::Node { node: label, op: op.to_string(), what })
     }
 
     /// The graph's outputs: each is written by a node of its own, so an input, a constant or a second
@@ -136,18 +137,12 @@ impl<'m> Importer<'m> {
             let tensor = self.known.get(name).cloned();
             let tensor = tensor.ok_or_else(|| fault("is a graph output, and nothing defines it"))?;
             let node = unique(&mut self.node_names, format!("{name}/copy"));
-            let runtime_type = |dtype| {
-                ModelError::Graph(GraphError::RuntimeType {
-                    node: node.clone(),
-                    op: "Output",
-                    tensor: name.into(),
-                    dtype,
-                })
-            };
             let constant = tensor.data.is_some();
             let source = match tensor.value {
                 Some(id) => id,
-                None => self.materialise(&format!("{name}/constant"), &tensor).map_err(runtime_type)?,
+                None => {
+                    self.materialise(&format!("{name}/constant"), &tensor).map_err(|what| fault(&what))?
+                }
             };
             let written = !constant && !self.graph.inputs.contains(&source);
             if written && !self.graph.outputs.contains(&source) {
@@ -158,7 +153,7 @@ impl<'m> Importer<'m> {
             let taken = self.graph.values.iter().any(|v| v.name == name);
             let copy =
                 if taken { unique(&mut self.value_names, format!("{name}/copy")) } else { name.to_string() };
-            let id = self.graph.value(Value::f32(copy, tensor.shape));
+            let id = self.graph.value(Value::new(copy, tensor.dtype, tensor.shape));
             self.graph.node(node, Op::Copy, vec![source], vec![id]);
             self.graph.outputs.push(id);
         }
@@ -166,22 +161,33 @@ impl<'m> Importer<'m> {
     }
 
     /// Puts a constant into the graph, or finds it there.
-    pub(super) fn materialise(&mut self, name: &str, tensor: &Tensor) -> Result<ValueId, DType> {
-        let data = match &tensor.data {
-            Some(Constant::F32(data)) => data,
-            _ => return Err(tensor.dtype),
+    ///
+    /// # Errors
+    /// An integer that a run cannot hold.
+    pub(super) fn materialise(&mut self, name: &str, tensor: &Tensor) -> Result<ValueId, String> {
+        let data = tensor.data.as_ref().ok_or("it is not constant")?;
+        let address = match data {
+            Constant::F32(data) => Arc::as_ptr(data) as usize,
+            Constant::I64(data) => Arc::as_ptr(data) as usize,
         };
-        let key = (std::sync::Arc::as_ptr(data) as usize, tensor.shape.clone());
-        if let Some(id) = self.shared.get(&key) {
+        let key = (address, tensor.shape.clone());
+        if let Some((id, _)) = self.shared.get(&key) {
             return Ok(*id);
         }
+        let words = match data {
+            Constant::F32(data) => data.clone(),
+            Constant::I64(data) => {
+                let range = tensor.dtype.int_range().ok_or("it holds integers of a floating-point type")?;
+                let words = data.iter().map(|x| npy::checked_word(*x, tensor.dtype, range));
+                let words: Result<Vec<f32>, String> = words.collect();
+                Arc::new(words.map_err(|what| format!("tensor '{name}': {what}"))?)
+            }
+        };
         let id = self.graph.value(Value {
-            name: name.to_string(),
-            dtype: DType::F32,
-            shape: tensor.shape.clone(),
-            constant: tensor.data.clone(),
+            constant: Some(graph::Constant(words)),
+            ..Value::new(name, tensor.dtype, tensor.shape.clone())
         });
-        self.shared.insert(key, id);
+        self.shared.insert(key, (id, data.clone()));
         Ok(id)
     }
 }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rten_onnx::onnx::{GraphProto, ModelProto, ValueInfoProto};
 
 use super::{ImportOptions, tensor};
-use crate::graph::{DType, GraphError};
+use crate::graph::DType;
 use crate::model::ModelError;
+use crate::model::npy::Array;
 
 /// One dimension as the model declares it.
 #[derive(Clone)]
@@ -28,11 +29,15 @@ impl std::fmt::Display for Dim {
 /// An input with every dimension known.
 pub(super) struct Input<'m> {
     pub name: &'m str,
+    pub dtype: DType,
     pub shape: Vec<usize>,
+    /// Given by the caller, so that no run is asked for it.
+    pub constant: Option<Array>,
 }
 
 struct Declared<'m> {
     name: &'m str,
+    dtype: DType,
     dims: Option<Vec<Dim>>,
 }
 
@@ -48,7 +53,7 @@ impl Declared<'_> {
 /// Resolves every input of the graph that is not an initializer.
 ///
 /// # Errors
-/// An open dimension without an option, an option that does not fit, an input that is not a float32 tensor.
+/// An open dimension without an option, an option that does not fit, an input that is not a tensor.
 pub(super) fn resolve<'m>(
     model: &ModelProto,
     graph: &'m GraphProto,
@@ -62,15 +67,26 @@ pub(super) fn resolve<'m>(
 
     let mut named = options.dims.clone();
     for input in &declared {
-        if let Some(shape) = options.shapes.get(input.name) {
+        let given = options.constants.get(input.name).map(|array| &array.shape);
+        if let Some(shape) = given.or(options.shapes.get(input.name)) {
             bind(input, shape, &mut named)?;
+        }
+        if let Some(array) = options.constants.get(input.name)
+            && array.dtype.is_float() != input.dtype.is_float()
+        {
+            let (name, given, due) = (input.name, array.dtype, input.dtype);
+            return Err(ModelError::Option(format!(
+                "constant '{name}' is {given}, the model declares {due}"
+            )));
         }
     }
     let assumed = known_model(model, graph, &declared);
     declared
         .iter()
         .map(|input| {
-            let shape = match (options.shapes.get(input.name), &assumed) {
+            let constant = options.constants.get(input.name).cloned();
+            let given = constant.as_ref().map(|array| &array.shape);
+            let shape = match (given.or(options.shapes.get(input.name)), &assumed) {
                 (Some(shape), _) => shape.clone(),
                 (None, Some(shape)) if options.dims.is_empty() => {
                     log::info!("input '{}' {}: taken as {shape:?}", input.name, input.text());
@@ -79,7 +95,7 @@ pub(super) fn resolve<'m>(
                 _ => from_declaration(input, &named)?,
             };
             match tensor::checked_len(&shape, tensor::MAX_LEN) {
-                Ok(_) => Ok(Input { name: input.name, shape }),
+                Ok(_) => Ok(Input { name: input.name, dtype: input.dtype, shape, constant }),
                 Err(what) => Err(ModelError::Tensor { tensor: input.name.to_string(), what }),
             }
         })
@@ -95,14 +111,6 @@ fn declare(info: &ValueInfoProto) -> Result<Declared<'_>, ModelError> {
     let tensor_type = info.r#type.as_ref().and_then(|t| t.tensor_type.as_ref());
     let tensor_type = tensor_type.ok_or_else(|| fault("the graph input is not a tensor".into()))?;
     let dtype = tensor::dtype(tensor_type.elem_type).map_err(fault)?;
-    if dtype != DType::F32 {
-        return Err(ModelError::Graph(GraphError::RuntimeType {
-            node: "graph inputs".into(),
-            op: "Input",
-            tensor: name.to_string(),
-            dtype,
-        }));
-    }
     let dims = tensor_type.shape.as_ref().map(|shape| {
         let dim = |d: &rten_onnx::onnx::Dimension| match d.dim_value.map(usize::try_from) {
             Some(Ok(size)) => Dim::Fixed(size),
@@ -111,11 +119,15 @@ fn declare(info: &ValueInfoProto) -> Result<Declared<'_>, ModelError> {
         };
         shape.dim.iter().map(dim).collect()
     });
-    Ok(Declared { name, dims })
+    Ok(Declared { name, dtype, dims })
 }
 
 fn check_option_names(declared: &[Declared], options: &ImportOptions) -> Result<(), ModelError> {
-    if let Some(name) = options.shapes.keys().find(|name| declared.iter().all(|d| d.name != name.as_str())) {
+    let unknown = |name: &&String| declared.iter().all(|d| d.name != name.as_str());
+    if let Some(name) = options.constants.keys().find(unknown) {
+        return Err(ModelError::Option(format!("constant '{name}': the model has no such input")));
+    }
+    if let Some(name) = options.shapes.keys().find(unknown) {
         let known: Vec<&str> = declared.iter().map(|d| d.name).collect();
         return Err(ModelError::Option(format!(
             "--shape {name}=..: the model has no such input; its inputs are {}",

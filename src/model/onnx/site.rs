@@ -5,9 +5,11 @@ use rten_onnx::onnx::NodeProto;
 use super::attributes::Attributes;
 use super::importer::Importer;
 use super::tensor::{self, Tensor};
-use crate::graph::{DType, Op, Value, ValueId};
+use crate::graph::{DType, Node, Op, Value, ValueId};
+use crate::kernel;
 pub(super) use crate::model::fault::Fault;
 use crate::model::names::unique;
+use crate::model::npy;
 
 /// One node being imported.
 pub(super) struct Site<'a, 'm> {
@@ -95,6 +97,17 @@ impl<'m> Site<'_, 'm> {
         }
     }
 
+    /// The word of a constant input of one element, where it is given.
+    pub(super) fn optional_word(&self, index: usize) -> Result<Option<f32>, Fault> {
+        let Some(tensor) = self.optional(index) else { return Ok(None) };
+        let name = self.input_name(index).unwrap_or_default();
+        match (tensor.f32_data(), tensor.i64_data(), tensor.dtype.int_range()) {
+            (Some([x]), ..) => Ok(Some(*x)),
+            (_, Some([x]), Some(range)) => Ok(Some(npy::checked_word(*x, tensor.dtype, range)?)),
+            _ => Err(format!("input {index} '{name}' must be one constant number").into()),
+        }
+    }
+
     /// Whether anything reads that output.
     pub(super) fn output_used(&self, index: usize) -> bool {
         let name = self.proto.output.get(index).map(String::as_str);
@@ -115,10 +128,7 @@ impl<'m> Site<'_, 'm> {
         }
         let name = self.input_name(index).unwrap_or_default();
         let tensor = self.input(index)?.clone();
-        let id = self
-            .importer
-            .materialise(name, &tensor)
-            .map_err(|dtype| Fault::Type { tensor: name.to_string(), dtype })?;
+        let id = self.importer.materialise(name, &tensor)?;
         if let Some(known) = self.importer.known.get_mut(name) {
             known.value = Some(id);
         }
@@ -131,54 +141,101 @@ impl<'m> Site<'_, 'm> {
         self.importer.graph.value(Value::f32_constant(name, shape, data))
     }
 
-    /// Appends the node that writes output 0.
+    /// Element type of a value of the graph.
+    pub(super) fn dtype_of(&self, value: ValueId) -> DType {
+        self.importer.graph.get(value).dtype
+    }
+
+    /// Appends the node that writes output 0, of the element type of its first input. A node that reads
+    /// constants alone is computed instead.
     pub(super) fn emit(&mut self, op: Op, inputs: &[usize], shape: Vec<usize>) -> Result<(), Fault> {
         let inputs = inputs.iter().map(|i| self.value(*i)).collect::<Result<Vec<_>, _>>()?;
         self.emit_values(op, inputs, shape)
     }
 
-    /// Appends the node that writes output 0, reading values of the graph.
+    /// The same, of another element type.
+    pub(super) fn emit_as(
+        &mut self,
+        op: Op,
+        inputs: &[usize],
+        shape: Vec<usize>,
+        dtype: DType,
+    ) -> Result<(), Fault> {
+        let inputs = inputs.iter().map(|i| self.value(*i)).collect::<Result<Vec<_>, _>>()?;
+        self.emit_output_as(0, op, inputs, shape, dtype)
+    }
+
+    /// Appends the node that writes output 0, reading values of the graph; of the element type of the first.
     pub(super) fn emit_values(
         &mut self,
         op: Op,
         inputs: Vec<ValueId>,
         shape: Vec<usize>,
     ) -> Result<(), Fault> {
-        let name = self.name.clone();
-        self.append(name, 0, op, inputs, shape)
+        let dtype = inputs.first().map_or(DType::F32, |id| self.dtype_of(*id));
+        self.emit_output_as(0, op, inputs, shape, dtype)
     }
 
     /// Appends a node that writes output `index` alone, from input 0.
     pub(super) fn emit_output(&mut self, index: usize, op: Op, shape: Vec<usize>) -> Result<(), Fault> {
         let input = self.value(0)?;
-        let name = unique(&mut self.importer.node_names, format!("{}/{index}", self.name));
-        self.append(name, index, op, vec![input], shape)
+        let dtype = self.dtype_of(input);
+        self.emit_output_as(index, op, vec![input], shape, dtype)
     }
 
-    fn append(
+    /// Appends the node that writes output `index`, reading values of the graph.
+    pub(super) fn emit_output_as(
         &mut self,
-        node: String,
-        output: usize,
+        index: usize,
         op: Op,
         inputs: Vec<ValueId>,
         shape: Vec<usize>,
+        dtype: DType,
     ) -> Result<(), Fault> {
-        let Some(name) = self.proto.output.get(output).filter(|name| !name.is_empty()) else {
-            return Err(format!("it has no output {output}").into());
+        let Some(name) = self.proto.output.get(index).filter(|name| !name.is_empty()) else {
+            return Err(format!("it has no output {index}").into());
         };
-        tensor::checked_len(&shape, tensor::MAX_LEN)?;
-        let id = self.importer.graph.value(Value::f32(name, shape.clone()));
-        self.importer.graph.node(node, op, inputs, vec![id]);
-        self.importer.known.insert(name, Tensor::runtime(DType::F32, shape, id));
+        let node = match index {
+            0 => self.name.clone(),
+            _ => unique(&mut self.importer.node_names, format!("{}/{index}", self.name)),
+        };
+        let id = self.append(node, op, inputs, Value::new(name, dtype, shape.clone()))?;
+        let tensor = match &self.importer.graph.get(id).constant {
+            Some(data) => Tensor::folded(dtype, shape, data, id),
+            None => Tensor::runtime(dtype, shape, id),
+        };
+        self.importer.known.insert(name, tensor);
         Ok(())
     }
 
-    /// Name of output 0.
-    pub(super) fn output_name(&self) -> String {
-        self.proto.output.first().cloned().unwrap_or_default()
+    /// Appends a node, or computes it where it reads constants alone, and returns what it writes.
+    fn append(
+        &mut self,
+        node: String,
+        op: Op,
+        inputs: Vec<ValueId>,
+        output: Value,
+    ) -> Result<ValueId, Fault> {
+        tensor::checked_len(&output.shape, tensor::MAX_LEN)?;
+        let graph = &mut self.importer.graph;
+        let values: Vec<&Value> = inputs.iter().map(|id| graph.get(*id)).collect();
+        op.check_types(&values, &output)?;
+        let foldable = values.iter().all(|value| value.constant.is_some());
+        let len = output.len();
+        let id = graph.value(output);
+        let node = Node { name: node, op, inputs, outputs: vec![id] };
+        if foldable && len <= tensor::MAX_CONSTANT_LEN {
+            let folded = kernel::fold(graph, &node).map_err(|e| e.to_string())?;
+            graph.values[id.index()].constant = folded;
+        }
+        if graph.get(id).constant.is_none() {
+            graph.nodes.push(node);
+        }
+        Ok(id)
     }
 
-    /// Appends a node in front of the one that writes output 0, and returns what it writes.
+    /// Appends a node in front of the one that writes output 0, and returns what it writes: a value of the
+    /// element type of its first input.
     pub(super) fn emit_before(
         &mut self,
         what: &str,
@@ -186,12 +243,22 @@ impl<'m> Site<'_, 'm> {
         inputs: Vec<ValueId>,
         shape: Vec<usize>,
     ) -> Result<ValueId, Fault> {
-        tensor::checked_len(&shape, tensor::MAX_LEN)?;
+        let dtype = inputs.first().map_or(DType::F32, |id| self.dtype_of(*id));
+        self.emit_before_as(what, op, inputs, shape, dtype)
+    }
+
+    /// The same, of another element type.
+    pub(super) fn emit_before_as(
+        &mut self,
+        what: &str,
+        op: Op,
+        inputs: Vec<ValueId>,
+        shape: Vec<usize>,
+        dtype: DType,
+    ) -> Result<ValueId, Fault> {
         let name = format!("{}/{what}", self.name);
         let value = unique(&mut self.importer.value_names, name.clone());
         let node = unique(&mut self.importer.node_names, name);
-        let id = self.importer.graph.value(Value::f32(value, shape));
-        self.importer.graph.node(node, op, inputs, vec![id]);
-        Ok(id)
+        self.append(node, op, inputs, Value::new(value, dtype, shape))
     }
 }

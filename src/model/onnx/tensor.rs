@@ -4,8 +4,17 @@ use std::sync::Arc;
 
 use rten_onnx::onnx::{DataLocation, DataType, TensorProto};
 
-use crate::graph::{Constant, DType, ValueId};
+use crate::graph::{self, DType, ValueId, word_int};
+use crate::model::npy::{Array, Data};
 pub(super) use crate::model::size::{MAX_CONSTANT_LEN, MAX_LEN, checked_len, room};
+
+/// Data of a constant while importing: integers as they are in the file, since the arithmetic of shapes
+/// needs 64 bits. f16, bf16 and f64 are widened or rounded to float32.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Constant {
+    F32(Arc<Vec<f32>>),
+    I64(Arc<Vec<i64>>),
+}
 
 /// A tensor as the importer sees it: shape always, data where it is constant.
 #[derive(Debug, Clone)]
@@ -30,6 +39,31 @@ impl Tensor {
         Tensor::constant(DType::F32, shape, Constant::F32(Arc::new(data)))
     }
 
+    pub(super) fn from_array(array: &Array) -> Self {
+        let data = match &array.data {
+            Data::Floats(data) => Constant::F32(Arc::new(data.clone())),
+            Data::Ints(data) => Constant::I64(Arc::new(data.clone())),
+        };
+        Tensor::constant(array.dtype, array.shape.clone(), data)
+    }
+
+    pub(super) fn into_array(self) -> Option<Array> {
+        let data = match self.data? {
+            Constant::F32(data) => Data::Floats(Arc::unwrap_or_clone(data)),
+            Constant::I64(data) => Data::Ints(Arc::unwrap_or_clone(data)),
+        };
+        Some(Array { dtype: self.dtype, shape: self.shape, data })
+    }
+
+    /// A constant of the graph.
+    pub(super) fn folded(dtype: DType, shape: Vec<usize>, data: &graph::Constant, value: ValueId) -> Self {
+        let data = match dtype.is_float() {
+            true => Constant::F32(data.0.clone()),
+            false => Constant::I64(Arc::new(data.0.iter().map(|w| i64::from(word_int(*w))).collect())),
+        };
+        Tensor { value: Some(value), ..Tensor::constant(dtype, shape, data) }
+    }
+
     /// A value computed at run time.
     pub(super) fn runtime(dtype: DType, shape: Vec<usize>, value: ValueId) -> Self {
         Tensor { dtype, shape, data: None, value: Some(value) }
@@ -50,8 +84,7 @@ impl Tensor {
     }
 }
 
-/// The element type of the file as the graph floor knows it; unsigned and 16-bit integers are widened
-/// to int64.
+/// The element type of the file as the graph floor knows it.
 ///
 /// # Errors
 /// A type that is neither a number of 8 to 64 bits nor bool.
@@ -60,9 +93,12 @@ pub(super) fn dtype(data_type: Option<DataType>) -> Result<DType, String> {
         DataType::FLOAT => DType::F32,
         DataType::DOUBLE => DType::F64,
         DataType::FLOAT16 => DType::F16,
-        DataType::INT64 | DataType::UINT64 | DataType::UINT32 | DataType::UINT16 | DataType::INT16 => {
-            DType::I64
-        }
+        DataType::BFLOAT16 => DType::BF16,
+        DataType::INT64 => DType::I64,
+        DataType::INT16 => DType::I16,
+        DataType::UINT64 => DType::U64,
+        DataType::UINT32 => DType::U32,
+        DataType::UINT16 => DType::U16,
         DataType::INT32 => DType::I32,
         DataType::UINT8 => DType::U8,
         DataType::INT8 => DType::I8,
@@ -112,7 +148,7 @@ fn from_raw(data_type: Option<DataType>, raw: &[u8], len: usize) -> Result<Const
     let data_type = data_type.unwrap_or(DataType(0));
     let width = match data_type {
         DataType::UINT8 | DataType::INT8 | DataType::BOOL => 1,
-        DataType::FLOAT16 | DataType::INT16 | DataType::UINT16 => 2,
+        DataType::FLOAT16 | DataType::BFLOAT16 | DataType::INT16 | DataType::UINT16 => 2,
         DataType::FLOAT | DataType::INT32 | DataType::UINT32 => 4,
         _ => 8,
     };
@@ -124,6 +160,7 @@ fn from_raw(data_type: Option<DataType>, raw: &[u8], len: usize) -> Result<Const
         DataType::FLOAT => floats(fours.iter().map(|b| f32::from_le_bytes(*b))),
         DataType::DOUBLE => floats(eights.iter().map(|b| f64::from_le_bytes(*b) as f32)),
         DataType::FLOAT16 => floats(twos.iter().map(|b| half::f16::from_le_bytes(*b).to_f32())),
+        DataType::BFLOAT16 => floats(twos.iter().map(|b| half::bf16::from_le_bytes(*b).to_f32())),
         DataType::INT64 => ints(eights.iter().map(|b| i64::from_le_bytes(*b))),
         DataType::UINT64 => {
             let wide = eights.iter().map(|b| i64::try_from(u64::from_le_bytes(*b)));
@@ -147,6 +184,7 @@ fn from_fields(proto: &TensorProto, len: usize) -> Result<Constant, String> {
         DataType::FLOAT => floats(proto.float_data.iter().copied()),
         DataType::DOUBLE => floats(proto.double_data.iter().map(|x| *x as f32)),
         DataType::FLOAT16 => floats(small().map(|x| half::f16::from_bits(x as u16).to_f32())),
+        DataType::BFLOAT16 => floats(small().map(|x| half::bf16::from_bits(x as u16).to_f32())),
         DataType::INT64 => ints(proto.int64_data.iter().copied()),
         DataType::UINT32 | DataType::UINT64 if len > 0 => {
             return Err("uint32 and uint64 are read from raw data only".into());

@@ -60,6 +60,14 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     Walker { bytes }.message(Message::Model, 0, bytes.len(), 0)
 }
 
+/// Checks the bytes of a `TensorProto`.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn check_tensor(bytes: &[u8]) -> Result<(), String> {
+    Walker { bytes }.message(Message::Tensor, 0, bytes.len(), 0)
+}
+
 struct Walker<'a> {
     bytes: &'a [u8],
 }

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use super::layout::spread;
-use crate::graph::{Constant, DType};
+use crate::graph::DType;
 use crate::model::onnx::shape;
-use crate::model::onnx::tensor::{MAX_CONSTANT_LEN, Tensor, checked_len, room};
+use crate::model::onnx::tensor::{Constant, MAX_CONSTANT_LEN, Tensor, checked_len, room};
 
 /// Brings an integer into the range of its type, by wrapping as the processor does.
 fn narrow(dtype: DType, x: i64) -> i64 {
     match dtype {
         DType::I32 => i64::from(x as i32),
+        DType::I16 => i64::from(x as i16),
         DType::I8 => i64::from(x as i8),
+        DType::U32 => i64::from(x as u32),
+        DType::U16 => i64::from(x as u16),
         DType::U8 => i64::from(x as u8),
         DType::Bool => i64::from(x != 0),
         _ => x,

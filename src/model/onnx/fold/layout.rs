@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::graph::Constant;
 use crate::model::onnx::shape::strides;
-use crate::model::onnx::tensor::{MAX_CONSTANT_LEN, Tensor, checked_len, room};
+use crate::model::onnx::tensor::{Constant, MAX_CONSTANT_LEN, Tensor, checked_len, room};
 
 /// Elements of `data` at `base + sum(index[d] * steps[d])` for every index of `out`, row-major.
 fn pick<T: Copy>(data: &[T], base: i64, steps: &[i64], out: &[usize]) -> Result<Vec<T>, String> {

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use super::layout::spread;
-use crate::graph::Constant;
 use crate::model::onnx::shape;
-use crate::model::onnx::tensor::Tensor;
+use crate::model::onnx::tensor::{Constant, Tensor};
 
 /// Pow.
 ///

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::must_fold;
-use crate::graph::{Constant, DType, Op};
+use crate::graph::Op;
 use crate::model::onnx::site::{Fault, Site};
-use crate::model::onnx::tensor::{self, MAX_CONSTANT_LEN, Tensor, checked_len, room};
+use crate::model::onnx::tensor::{self, Constant, MAX_CONSTANT_LEN, Tensor, checked_len, room};
 use crate::model::onnx::{fold, shape as shapes};
 
 pub(super) fn constant(site: &mut Site) -> Result<(), Fault> {
@@ -85,11 +85,11 @@ pub(super) fn cast(site: &mut Site) -> Result<(), Fault> {
         site.set(0, fold::cast(x, to)?);
         return Ok(());
     }
-    if to != DType::F32 {
-        return Err(Fault::Type { tensor: site.output_name(), dtype: to });
+    let (dims, from) = (site.shape(0)?, site.input(0)?.dtype);
+    if from.is_float() != to.is_float() {
+        return Err(format!("a cast from {from} to {to} is computed at import only").into());
     }
-    let dims = site.shape(0)?;
-    site.emit(Op::Copy, &[0], dims)
+    site.emit_as(Op::Copy, &[0], dims, to)
 }
 
 /// Products of dimensions, as exporters write them.

@@ -267,7 +267,7 @@ pub(super) fn pad(site: &mut Site) -> Result<(), Fault> {
         let pads = site.attributes().ints("pads")?.ok_or("attribute 'pads' is missing")?;
         (pads.to_vec(), site.attributes().float("value")?, None)
     } else {
-        (site.ints(1)?, site.optional_float(2)?, site.optional_ints(3)?)
+        (site.ints(1)?, site.optional_word(2)?, site.optional_ints(3)?)
     };
     let axes = match axes {
         Some(list) => list.iter().map(|a| shapes::axis(*a, dims.len())).collect::<Result<Vec<_>, _>>()?,

@@ -85,11 +85,6 @@ pub(super) fn handler(op: &str) -> Option<Handler> {
     HANDLERS.iter().find(|(name, _)| *name == op).map(|(_, handler)| *handler)
 }
 
-/// The operator type as a name that outlives the model.
-pub(super) fn static_name(op: &str) -> &'static str {
-    HANDLERS.iter().find(|(name, _)| *name == op).map_or("unknown", |(name, _)| *name)
-}
-
 /// Operators that sublet computes at import only.
 fn must_fold(site: &Site) -> Result<(), Fault> {
     match site.all_constant() {
