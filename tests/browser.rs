@@ -6,12 +6,15 @@
 
 #[path = "support/browser.rs"]
 mod browser;
+#[path = "browser/collisions.rs"]
+mod collisions;
 #[path = "support/native_judge.rs"]
 mod native_judge;
 #[path = "support/random_dispatches.rs"]
 mod random_dispatches;
+mod support;
 
-use browser::{Server, Site};
+use browser::{Posted, Server, Site};
 use native_judge::NativeJudge;
 use random_dispatches::{Case, WEBGPU, cases};
 use serde_json::{Value, json};
@@ -21,21 +24,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use sublet::exec::{CpuNetwork, Layout, Program};
 use sublet::graph::Graph;
-use sublet::kernel::{Kernel, KernelId, LowerLimits};
-use sublet::legal::{BindingLimits, Partition, Rule, merge};
+use sublet::kernel::{KernelId, LowerLimits};
+use sublet::legal::{BindingLimits, Partition, Rule};
 use sublet::model::{onnx, zoo};
 use sublet::plan::Planner;
+use support::collisions::printed;
 
 fn folder(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-fn posted(server: &Server, page: &str, limit: Duration) -> Value {
-    let text = server.ask(page, limit);
+fn posted(server: &Server, page: &str, limit: Duration) -> (Value, BTreeMap<String, Vec<u8>>) {
+    let Posted { answer: text, files } = server.ask(page, limit);
     let answer: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
     assert_eq!(answer["error"], Value::Null, "{page}");
     println!("{page}: adapter {}", answer["adapter"]);
-    answer
+    (answer, files)
 }
 
 /// What Chromium says to each: its message where it refuses.
@@ -54,10 +58,11 @@ fn ask_chromium(cases: &[Case], shaders: &[String]) -> Refusals {
         ("maxComputeWorkgroupsPerDimension", u64::from(WEBGPU.max_workgroups)),
     ];
     let described: Vec<Value> = cases.iter().map(Case::json).collect();
-    let wanted = json!({ "limits": keys.map(|(key, _)| key), "cases": described, "shaders": shaders });
+    let limits = keys.map(|(key, _)| key);
+    let wanted = json!({ "limits": limits, "cases": described, "shaders": shaders, "runs": [] });
     let mut site = Site { folders: vec![("", folder("examples/web"))], ..Site::default() };
     site.made.insert("dispatches.json".into(), wanted.to_string().into_bytes());
-    let answer = posted(&Server::start(site), "judge.html", Duration::from_secs(120));
+    let (answer, _) = posted(&Server::start(site), "judge.html", Duration::from_secs(120));
     for (key, limit) in keys {
         assert_eq!(answer["limits"][key], limit, "{key}");
     }
@@ -145,14 +150,6 @@ fn a_wrong_rule_disagrees_with_chromium() {
     }
 }
 
-/// The text of a kernel after its bindings were merged as the partition says.
-fn printed(kernel: &Kernel, partition: &Partition) -> String {
-    let module = merge(kernel.name, kernel.wgsl, partition).unwrap();
-    let flags = naga::valid::ValidationFlags::all();
-    let info = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty()).validate(&module);
-    naga::back::wgsl::write_string(&module, &info.unwrap(), naga::back::wgsl::WriterFlags::empty()).unwrap()
-}
-
 #[test]
 #[ignore = "needs headless Chromium; scripts/test browser runs it"]
 fn every_kernel_compiles_in_chromium_plain_and_merged() {
@@ -163,8 +160,8 @@ fn every_kernel_compiles_in_chromium_plain_and_merged() {
         let merged = Partition { survivor: vec![inputs; all], writable: vec![true; all] };
         for (form, text) in [
             ("on disk", kernel.wgsl.to_owned()),
-            ("all writable", printed(kernel, &apart)),
-            ("all merged", printed(kernel, &merged)),
+            ("all writable", printed(kernel.name, kernel.wgsl, &apart)),
+            ("all merged", printed(kernel.name, kernel.wgsl, &merged)),
         ] {
             texts.push((format!("{} {form}", kernel.name), text));
         }
@@ -252,7 +249,7 @@ fn networks_compute_in_the_page_what_the_twins_compute() {
     let jobs = jobs(&mut site);
     let requests: Vec<&Value> = jobs.iter().map(|job| &job.request).collect();
     site.made.insert("jobs.json".into(), serde_json::to_vec(&requests).unwrap());
-    let answer = posted(&Server::start(site), "index.html?auto", Duration::from_secs(400));
+    let (answer, _) = posted(&Server::start(site), "index.html?auto", Duration::from_secs(400));
     let layouts = answer["layouts"].as_array().expect("the page names its layouts");
     let results = answer["results"].as_array().expect("the page posts results");
     assert!(!layouts.is_empty());

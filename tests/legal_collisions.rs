@@ -3,62 +3,66 @@
 
 mod support;
 
-use sublet::legal::{BindingLimits, MergeError, PlainKernel, Rule, check};
-use support::collisions::{Collision, all};
+use std::collections::HashSet;
+use sublet::legal::{MergeError, PlainKernel, Rule, Violation, check};
+use support::collisions::{Collision, all, controls};
+use support::launches::Launch;
 
-fn limits(collision: &Collision) -> BindingLimits {
-    BindingLimits {
-        storage_alignment_bytes: collision.limits.alignment_bytes,
-        uniform_alignment_bytes: 256,
-        max_storage_binding_bytes: collision.limits.max_window_bytes,
-        max_uniform_binding_bytes: 65_536,
-        max_storage_bindings: collision.limits.max_windows,
-        max_workgroups: 65_535,
+fn broken(collision: &Collision, launch: &Launch) -> HashSet<Rule> {
+    let found = check(collision.name, &launch.ranges(), launch.workgroups, &collision.binding_limits());
+    for violation in &found {
+        assert_eq!(violation.dispatch, collision.name);
+        // The tensors are told by name, but for a rule that is about their number.
+        let names = violation.detail.contains('\'');
+        assert!(names || violation.rule == Rule::BindingCount, "{violation}");
     }
-}
-
-fn kernel(collision: &Collision) -> PlainKernel {
-    let kernel = PlainKernel::new(collision.name, &collision.wgsl).unwrap();
-    if collision.bases { kernel.with_bases() } else { kernel }
+    found.iter().map(|v| v.rule).collect()
 }
 
 #[test]
 fn the_check_names_each_collision_and_merging_mends_it() {
-    for collision in all() {
-        let kernel = kernel(&collision);
-        let limits = limits(&collision);
-        let plain = check(collision.name, &kernel.plain_ranges(&collision.operands), [1; 3], &limits);
-        assert!(!plain.is_empty(), "{}: the check found nothing", collision.name);
-        assert!(
-            plain
-                .iter()
-                .all(|v| v.dispatch == collision.name && v.detail.contains('\'')
-                    || v.rule == Rule::BindingCount)
-        );
-        let lawful = kernel.lawful(&collision.operands, &collision.limits).unwrap();
-        let ranges: Vec<_> = lawful.ranges().into_iter().map(|(_, range)| range).collect();
-        assert_eq!(check(collision.name, &ranges, [1; 3], &limits), [], "{}", collision.name);
-        let text = lawful.wgsl().unwrap();
-        assert_eq!(text.matches("var<storage").count(), ranges.len(), "{}: {text}", collision.name);
+    for collision in all().into_iter().chain(controls()) {
+        let wanted: HashSet<Rule> = collision.rules.iter().copied().collect();
+        assert_eq!(broken(&collision, &collision.plain()), wanted, "{}", collision.name);
+        for launch in collision.lawful() {
+            assert_eq!(broken(&collision, &launch), HashSet::new(), "{}", collision.name);
+            let (text, bound) = (&launch.wgsl, launch.bindings.len());
+            assert_eq!(text.matches("var<storage").count(), bound, "{}: {text}", collision.name);
+        }
+    }
+    assert!(all().iter().all(|c| !c.rules.is_empty()) && controls().iter().all(|c| c.rules.is_empty()));
+}
+
+/// A tensor over the binding limit is told with both numbers.
+#[test]
+fn case_13_names_the_tensor_its_bytes_and_the_limit() {
+    let over = all().into_iter().find(|c| c.name.contains("stable-diffusion-webgpu#1")).unwrap();
+    let plain = over.plain();
+    let found = check(over.name, &plain.ranges(), plain.workgroups, &over.binding_limits());
+    let text = found[0].to_string();
+    for part in ["'x0'", "151781376", "134217728"] {
+        assert!(text.contains(part), "{text}");
     }
 }
 
 /// What merging cannot do it says, and does not half do.
 #[test]
 fn kernels_without_bases_are_refused_what_needs_them() {
-    let mut refused = 0;
+    let (mut refused, mut left) = (0, 0);
     for collision in all().iter().filter(|c| c.bases) {
         let kernel = PlainKernel::new(collision.name, &collision.wgsl).unwrap();
         match kernel.lawful(&collision.operands, &collision.limits) {
             Err(MergeError::NeedsBase { .. } | MergeError::Unaligned { .. }) => refused += 1,
-            // Eleven aligned inputs need slots, not bases: the check still names the count.
+            // Slots and sizes need no bases, but are not mended without: the check still names them.
             Ok(lawful) => {
                 let ranges: Vec<_> = lawful.ranges().into_iter().map(|(_, r)| r).collect();
-                let left = check(collision.name, &ranges, [1; 3], &limits(collision));
-                assert!(left.iter().any(|v| v.rule == Rule::BindingCount), "{}: {left:?}", collision.name);
+                let found = check(collision.name, &ranges, [1; 3], &collision.binding_limits());
+                let named = |v: &Violation| matches!(v.rule, Rule::BindingCount | Rule::BindingSize);
+                assert!(!found.is_empty() && found.iter().all(named), "{}: {found:?}", collision.name);
+                left += 1;
             }
             Err(other) => panic!("{}: {other}", collision.name),
         }
     }
-    assert_eq!(refused, 3);
+    assert_eq!((refused, left), (4, 3));
 }

@@ -1,6 +1,7 @@
-// Compiles shaders and builds described dispatches and copies with the browser's own WebGPU, no library
-// between, and posts what the browser says to each: null where it accepts, else its message. Nothing is
-// submitted: the rules are judged when a command buffer is finished.
+// Compiles shaders, builds described dispatches and copies, and runs kernels with the browser's own WebGPU, no
+// library between, and posts what the browser says to each: null where it accepts, else its message. The
+// described ones are never submitted: rules are judged when a command buffer is finished. Where kernels ran,
+// the bytes that they left are posted as well.
 
 const ACCESS = { uniform: "uniform", read: "read-only-storage", read_write: "storage" };
 
@@ -73,9 +74,67 @@ async function verdict(device, work) {
   return thrown ?? refused?.message ?? null;
 }
 
-async function judge() {
+/** The adapter, which serves one device only. */
+async function adapterOrError() {
   const adapter = await navigator.gpu?.requestAdapter();
   if (!adapter) throw new Error("this browser offers no WebGPU adapter");
+  return adapter;
+}
+
+function recordLaunch(device, encoder, buffers, { code, bindings, params, workgroups }) {
+  const described = bindings.map(({ binding, access, buffer, offset, size }) => (
+    { binding, access, resource: { buffer: buffers[buffer], offset, size } }));
+  if (params.length) {
+    const usage = GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST;
+    const buffer = device.createBuffer({ size: params.length * 4, usage });
+    device.queue.writeBuffer(buffer, 0, new Uint32Array(params));
+    described.push({ binding: 0, access: "uniform", resource: { buffer } });
+  }
+  const layout = device.createBindGroupLayout({
+    entries: described.map(({ binding, access }) => (
+      { binding, visibility: GPUShaderStage.COMPUTE, buffer: { type: ACCESS[access] } })),
+  });
+  const pipeline = device.createComputePipeline({
+    layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+    compute: { module: device.createShaderModule({ code }), entryPoint: "main" },
+  });
+  const entries = described.map(({ binding, resource }) => ({ binding, resource }));
+  const pass = encoder.beginComputePass();
+  pass.setPipeline(pipeline);
+  pass.setBindGroup(0, device.createBindGroup({ layout, entries }));
+  pass.dispatchWorkgroups(...workgroups);
+  pass.end();
+}
+
+/** Runs kernels on a device of their own and posts one buffer to `url`, where all were accepted. */
+async function run({ limits, contents, launches, target, url }) {
+  const device = await (await adapterOrError()).requestDevice({ requiredLimits: limits });
+  const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage;
+  const { size } = contents[target];
+  let buffers, back, commands;
+  const refused = await verdict(device, () => {
+    buffers = contents.map(({ size }) => (
+      device.createBuffer({ size, usage: STORAGE | COPY_SRC | COPY_DST })));
+    back = device.createBuffer({ size, usage: COPY_DST | MAP_READ });
+    const encoder = device.createCommandEncoder();
+    for (const launch of launches) recordLaunch(device, encoder, buffers, launch);
+    encoder.copyBufferToBuffer(buffers[target], 0, back, 0, size);
+    commands = encoder.finish();
+  });
+  if (!refused) {
+    for (const [i, buffer] of buffers.entries()) {
+      device.queue.writeBuffer(buffer, 0, await (await fetch(contents[i].url)).arrayBuffer());
+    }
+    device.queue.submit([commands]);
+    await back.mapAsync(GPUMapMode.READ);
+    await fetch(url, { method: "POST", body: back.getMappedRange().slice(0) });
+  }
+  device.destroy();
+  return refused;
+}
+
+async function judge() {
+  const adapter = await adapterOrError();
   const { vendor, architecture, device: name, description } = adapter.info;
   // No limit is asked for: what is lawful on every WebGPU device.
   const device = await adapter.requestDevice();
@@ -89,7 +148,9 @@ async function judge() {
   }
   const shaders = [];
   for (const code of wanted.shaders) shaders.push(await verdict(device, () => compile(device, code)));
-  return { adapter: { vendor, architecture, device: name, description }, limits, verdicts, shaders };
+  const runs = [];
+  for (const one of wanted.runs) runs.push(await run(one));
+  return { adapter: { vendor, architecture, device: name, description }, limits, verdicts, shaders, runs };
 }
 
 let answer;

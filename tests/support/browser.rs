@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the server hands out: files of folders, and texts or bytes made up for the test.
 #[derive(Default)]
@@ -36,7 +36,19 @@ impl Site {
 /// A site that is served until the test process ends.
 pub struct Server {
     port: u16,
-    posted: Receiver<String>,
+    posted: Receiver<Post>,
+}
+
+/// What a page sends somewhere.
+struct Post {
+    path: String,
+    body: Vec<u8>,
+}
+
+/// What a page has to say: its answer, posted to `result` at the end, and what it posted elsewhere before.
+pub struct Posted {
+    pub answer: String,
+    pub files: BTreeMap<String, Vec<u8>>,
 }
 
 impl Server {
@@ -58,15 +70,23 @@ impl Server {
     }
 
     /// Opens `page` in headless Chromium and returns what it posts.
-    pub fn ask(&self, page: &str, limit: Duration) -> String {
+    pub fn ask(&self, page: &str, limit: Duration) -> Posted {
         let browser = Browser::open(&format!("http://127.0.0.1:{}/{page}", self.port));
-        let posted = self.posted.recv_timeout(limit);
+        let end = Instant::now() + limit;
+        let mut files = BTreeMap::new();
+        let answer = loop {
+            match self.posted.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(post) if post.path == "result" => break post.body,
+                Ok(post) => files.insert(post.path, post.body),
+                Err(_) => panic!("{page} posted no result within {limit:?}"),
+            };
+        };
         drop(browser);
-        posted.unwrap_or_else(|_| panic!("{page} posted nothing within {limit:?}"))
+        Posted { answer: String::from_utf8_lossy(&answer).into_owned(), files }
     }
 }
 
-fn answer(stream: TcpStream, site: &Site, posted: &Sender<String>) -> Option<()> {
+fn answer(stream: TcpStream, site: &Site, posted: &Sender<Post>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -88,7 +108,8 @@ fn answer(stream: TcpStream, site: &Site, posted: &Sender<String>) -> Option<()>
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     if method == "POST" {
-        posted.send(String::from_utf8_lossy(&body).into_owned()).ok()?;
+        let path = path.trim_start_matches('/').to_owned();
+        posted.send(Post { path, body }).ok()?;
         return respond(stream, "200 OK", "text/plain", b"");
     }
     match site.find(&path) {

@@ -12,6 +12,8 @@ pub mod gpu;
 pub mod graphs;
 #[cfg(feature = "gpu")]
 pub mod kernel_gpu;
+#[cfg(feature = "legal")]
+pub mod launches;
 #[cfg(feature = "onnx")]
 pub mod onnx_encoder;
 pub mod oracle;

@@ -8,7 +8,7 @@ use sublet::device::{ErrorScopes, block_on};
 use sublet::legal::Access;
 use wgpu::{Buffer, BufferUsages, CommandEncoder, Device};
 
-/// A device with WebGPU's default limits.
+/// A device that executes nothing.
 pub struct NativeJudge {
     device: Device,
     /// A device works only as long as its queue lives.
@@ -19,8 +19,14 @@ pub struct NativeJudge {
 }
 
 impl NativeJudge {
+    /// With WebGPU's default limits.
     pub fn new() -> Self {
-        let (device, queue) = Device::noop(&wgpu::DeviceDescriptor::default());
+        Self::with(wgpu::Limits::default())
+    }
+
+    pub fn with(required_limits: wgpu::Limits) -> Self {
+        let (device, queue) =
+            Device::noop(&wgpu::DeviceDescriptor { required_limits, ..wgpu::DeviceDescriptor::default() });
         let source = wgpu::ShaderSource::Wgsl("@compute @workgroup_size(1) fn main() {}".into());
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
         NativeJudge { device, _queue: queue, module, buffers: RefCell::default() }
