@@ -1,4 +1,4 @@
-// Compiles shaders, builds described dispatches and copies, and runs kernels with the browser's own WebGPU, no
+// Compiles shaders, builds described dispatches and copies, and runs kernels with the browser's WebGPU, no
 // library between, and posts what the browser says to each: null where it accepts, else its message. The
 // described ones are never submitted: rules are judged when a command buffer is finished. Where kernels ran,
 // the bytes that they left are posted as well.
