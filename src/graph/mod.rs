@@ -8,7 +8,7 @@ mod usage;
 mod value;
 
 pub use error::GraphError;
-pub use op::{BinaryOp, Op, PadMode, PoolKind, UnaryOp, Window};
+pub use op::{BinaryOp, Op, PadMode, PoolKind, UnaryOp, Window, Window3};
 pub use usage::{Usage, usage};
 pub use value::{Constant, DType, Value, ValueId, WORD_BYTES, int_word, word_int};
 

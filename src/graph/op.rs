@@ -17,6 +17,19 @@ pub struct Window {
     pub dilations: [usize; 2],
 }
 
+/// Strides, padding and dilation of a window over three dimensions; tensors with fewer have ones in front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window3 {
+    /// Kernel depth, height and width.
+    pub kernel: [usize; 3],
+    /// Steps between windows.
+    pub strides: [usize; 3],
+    /// Padding before each dimension, then after each.
+    pub pads: [usize; 6],
+    /// Distance between taps.
+    pub dilations: [usize; 3],
+}
+
 /// Element-wise functions of one tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum UnaryOp {
@@ -196,6 +209,27 @@ pub enum Op {
     Sum,
     /// Input `x`: broadcast to the output's shape.
     Expand,
+    /// Inputs `x [N, C, ..]`, `w [C, M / groups, ..]`, optionally `bias [M]`, of 1 to 3 spatial dimensions.
+    /// Input element i meets tap k in output element `i * stride + k * dilation - pad`, where there is one;
+    /// the output's shape says how far it reaches.
+    ConvTranspose {
+        /// Strides, padding before each dimension, dilation; `kernel` equals the weight's last dimensions.
+        window: Window3,
+        /// Channel groups.
+        groups: usize,
+    },
+    /// Inputs `x`, and for each of the two axes a table `[output size, 2 * taps]` of pairs (index, weight):
+    /// an output element is the sum of the elements under the pairs of both its indices, weighted by the
+    /// product of both weights. A pair of weight 0 reads nothing. The second axis may equal the first, then
+    /// its table is `[1, 2]` and unused. A negative index in the first pair marks a position outside `x`.
+    Resample {
+        /// The two axes, ascending, or the same one twice.
+        axes: [usize; 2],
+        /// Pairs for each position of either axis.
+        taps: [usize; 2],
+        /// The output where a position lies outside.
+        outside: f32,
+    },
 }
 
 impl Op {
@@ -239,6 +273,8 @@ impl Op {
             Op::Slice { .. } => "Slice",
             Op::Sum => "Sum",
             Op::Expand => "Expand",
+            Op::ConvTranspose { .. } => "ConvTranspose",
+            Op::Resample { .. } => "Resample",
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The list of kernels: name, shader text, bindings, twin and tolerance of each.
 
+mod nn;
+
 use super::cpu;
+use nn::{CONV_TRANSPOSE, RESAMPLE};
 
 /// Computes a dispatch on the CPU: parameter block, one slice an input (exactly the operand's range; four
 /// zeros where absent), and the output's range. `output` holds the range's former contents on entry, as the
@@ -74,6 +77,10 @@ pub enum KernelId {
     Lrn,
     /// `shaders/pad.wgsl`: constant, mirrored and edge padding.
     Pad,
+    /// `shaders/conv_transpose.wgsl`: transposed convolution over up to 3 dimensions.
+    ConvTranspose,
+    /// `shaders/resample.wgsl`: interpolation along two axes by tables.
+    Resample,
 }
 
 impl KernelId {
@@ -93,6 +100,8 @@ impl KernelId {
         KernelId::Softmax,
         KernelId::Lrn,
         KernelId::Pad,
+        KernelId::ConvTranspose,
+        KernelId::Resample,
     ];
 
     /// The kernel behind the id.
@@ -112,6 +121,8 @@ impl KernelId {
             KernelId::Softmax => &SOFTMAX,
             KernelId::Lrn => &LRN,
             KernelId::Pad => &PAD,
+            KernelId::ConvTranspose => &CONV_TRANSPOSE,
+            KernelId::Resample => &RESAMPLE,
         }
     }
 }

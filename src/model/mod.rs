@@ -13,6 +13,8 @@ mod options;
 #[cfg(feature = "onnx")]
 mod prune;
 #[cfg(feature = "onnx")]
+mod resample;
+#[cfg(feature = "onnx")]
 mod shape;
 #[cfg(feature = "onnx")]
 mod size;

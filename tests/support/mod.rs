@@ -14,6 +14,8 @@ pub mod graphs;
 pub mod kernel_gpu;
 #[cfg(feature = "legal")]
 pub mod launches;
+pub mod nn_cases;
+pub mod nn_oracle;
 #[cfg(feature = "onnx")]
 pub mod onnx_encoder;
 pub mod oracle;

@@ -87,6 +87,10 @@ impl Node {
         self.attribute(name, |a| values.iter().fold(a, |a, v| a.int(8, *v)).int(20, 7))
     }
 
+    pub fn floats(self, name: &str, values: &[f32]) -> Self {
+        self.attribute(name, |a| values.iter().fold(a, |a, v| a.float(7, *v)).int(20, 6))
+    }
+
     pub fn tensor(self, name: &str, value: Message) -> Self {
         self.attribute(name, |a| a.message(5, value).int(20, 4))
     }

@@ -30,8 +30,12 @@ impl Case {
             .collect()
     }
 
-    fn add(&mut self, mut value: Value, constant: bool) {
+    fn add(&mut self, value: Value, constant: bool) {
         let data = self.numbers(value.len());
+        self.add_data(value, data, constant);
+    }
+
+    fn add_data(&mut self, mut value: Value, data: Vec<f32>, constant: bool) {
         if constant {
             value = Value::f32_constant(value.name, value.shape, data.clone());
         }
@@ -50,6 +54,12 @@ impl Case {
     /// Adds a constant operand.
     pub fn constant(&mut self, shape: &[usize]) -> &mut Self {
         self.add(Value::f32(format!("constant{}", self.data.len()), shape), true);
+        self
+    }
+
+    /// Adds a constant operand of that data.
+    pub fn constant_of(&mut self, shape: &[usize], data: Vec<f32>) -> &mut Self {
+        self.add_data(Value::f32(format!("constant{}", self.data.len()), shape), data, true);
         self
     }
 

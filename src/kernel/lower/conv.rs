@@ -14,7 +14,7 @@ const WORKGROUP: usize = 64;
 const OUTPUTS: usize = 4;
 /// Furthest position of a window; below 2^30, so that no sum of a position, an extent and pads leaves 32
 /// bits.
-const FURTHEST: usize = 1 << 29;
+pub(super) const FURTHEST: usize = 1 << 29;
 
 /// The sizes of a convolution, checked against each other.
 struct Conv {

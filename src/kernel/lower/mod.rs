@@ -1,6 +1,7 @@
 //! From a node of a graph to dispatches.
 
 mod conv;
+mod conv_transpose;
 mod grid;
 mod matmul;
 mod pool;
@@ -8,6 +9,7 @@ mod pool;
 mod elementwise;
 mod norm;
 mod pad;
+mod resample;
 mod segments;
 mod shape;
 mod site;
@@ -16,6 +18,7 @@ mod strides;
 use super::{Dispatch, Operand};
 use crate::graph::{Graph, Node, Op};
 use conv::lower_conv;
+use conv_transpose::lower_conv_transpose;
 use matmul::lower_matmul;
 use pool::lower_pool;
 use site::Site;
@@ -95,6 +98,8 @@ pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Disp
         Op::Conv { .. } => lower_conv(graph, node, limits),
         Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),
         Op::Pool { .. } => lower_pool(graph, node, limits),
+        Op::ConvTranspose { .. } => lower_conv_transpose(graph, node, limits),
+        Op::Resample { axes, taps, outside } => resample::lower_resample(&site, *axes, *taps, *outside),
     }?;
     refuse_over_limit(graph, node, limits.max_binding_bytes, &dispatches)?;
     Ok(dispatches)

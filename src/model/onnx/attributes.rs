@@ -53,6 +53,17 @@ impl<'a> Attributes<'a> {
         }
     }
 
+    /// A list of floats; an empty list is a list.
+    pub(super) fn floats(&self, name: &str) -> Result<Option<&'a [f32]>, String> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(a) if a.floats.is_empty() && (a.i.is_some() || a.f.is_some() || !a.ints.is_empty()) => {
+                Err(format!("attribute '{name}' is not a list of floats"))
+            }
+            Some(a) => Ok(Some(&a.floats)),
+        }
+    }
+
     pub(super) fn tensor(&self, name: &str) -> Result<Option<Tensor>, String> {
         match self.get(name).map(|a| a.t.as_ref()) {
             None => Ok(None),

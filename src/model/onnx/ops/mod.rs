@@ -6,6 +6,8 @@ mod elementwise;
 mod layout;
 mod linear;
 mod norm;
+mod resize;
+mod transposed;
 mod window;
 
 use super::site::{Fault, Site};
@@ -27,6 +29,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("Constant", constant::constant),
     ("ConstantOfShape", constant::constant_of_shape),
     ("Conv", window::conv),
+    ("ConvTranspose", transposed::conv_transpose),
     ("Div", elementwise::binary),
     ("Dropout", layout::dropout),
     ("Equal", elementwise::fold_compare),
@@ -64,6 +67,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("ReduceProd", constant::reduce_prod),
     ("Relu", elementwise::unary),
     ("Reshape", layout::reshape),
+    ("Resize", resize::resize),
     ("Shape", constant::shape),
     ("Sigmoid", elementwise::unary),
     ("Size", constant::size),
@@ -77,6 +81,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("Tanh", elementwise::unary),
     ("Transpose", layout::transpose),
     ("Unsqueeze", layout::unsqueeze),
+    ("Upsample", resize::upsample),
     ("Where", elementwise::fold_where),
 ];
 

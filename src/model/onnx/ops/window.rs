@@ -11,10 +11,15 @@ struct Resolved {
 }
 
 /// Attributes beyond this are mistakes; sums and products of two fit 64 bits.
-const MAX_ATTRIBUTE: i64 = 1 << 31;
+pub(super) const MAX_ATTRIBUTE: i64 = 1 << 31;
 
 /// A list attribute of `len` numbers, each at least `min`.
-fn list(attributes: &Attributes, name: &str, len: usize, min: i64) -> Result<Option<Vec<usize>>, String> {
+pub(super) fn list(
+    attributes: &Attributes,
+    name: &str,
+    len: usize,
+    min: i64,
+) -> Result<Option<Vec<usize>>, String> {
     let Some(values) = attributes.ints(name)? else { return Ok(None) };
     if values.len() != len {
         return Err(format!("attribute '{name}' has {} numbers, {len} are due", values.len()));

@@ -1,0 +1,65 @@
+//! Kernels of neural-network layers: the twins, through the lowering, against the plainest loops.
+
+mod support;
+
+use support::cases::LIMITS;
+use support::twin::{Case, run_twins};
+use support::{nn_cases, nn_oracle};
+
+use sublet::graph::{Op, Window3};
+use sublet::kernel::{KernelId, lower};
+
+/// Compares cases with the oracle; the twins compute in f32, the oracle in f64.
+#[track_caller]
+fn check(cases: &[Case], kernel: KernelId, relative: f64) {
+    for case in cases {
+        let expected = nn_oracle::eval(case);
+        let (got, kernels) = run_twins(case, LIMITS);
+        assert!(!kernels.is_empty() && kernels.iter().all(|k| *k == kernel), "{kernels:?}");
+        assert_eq!(got.len(), expected.len());
+        let scale = expected.iter().filter(|e| e.is_finite()).fold(1.0f64, |m, e| m.max(e.abs()));
+        for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {
+            let (got, allowed) = (f64::from(*got), relative * scale);
+            let same = got == *expected || (got.is_nan() && expected.is_nan());
+            let near = (got - expected).abs() <= allowed;
+            assert!(same || near, "{:?}: element {i}: {got}, expected {expected}", case.op());
+        }
+    }
+}
+
+#[track_caller]
+fn refused(case: &Case, reason: &str) {
+    let error = lower(&case.graph, &case.graph.nodes[0], LIMITS).unwrap_err().to_string();
+    assert!(error.contains(reason), "{error}");
+}
+
+#[test]
+fn transposed_convolution_matches_the_definition() {
+    check(&nn_cases::transposed_convolutions(), KernelId::ConvTranspose, 1e-5);
+}
+
+#[test]
+fn interpolation_matches_its_tables() {
+    check(&nn_cases::interpolations(), KernelId::Resample, 1e-6);
+}
+
+#[test]
+fn misfits_are_refused_with_a_reason() {
+    let window = Window3 { kernel: [1, 2, 2], strides: [1, 2, 2], pads: [0; 6], dilations: [1; 3] };
+    let mut case = Case::new(Op::ConvTranspose { window, groups: 2 });
+    case.input(&[1, 3, 2, 2]).constant(&[3, 2, 2, 2]);
+    refused(&case.output(&[1, 4, 4, 4]), "2 groups");
+    let still = Window3 { strides: [1, 0, 2], ..window };
+    let mut case = Case::new(Op::ConvTranspose { window: still, groups: 1 });
+    case.input(&[1, 3, 2, 2]).constant(&[3, 2, 2, 2]);
+    refused(&case.output(&[1, 2, 4, 4]), "stride 0");
+    let resample = Op::Resample { axes: [1, 1], taps: [1, 1], outside: 0.0 };
+    for (pair, reason) in [([2.0, 1.0], "reads element 2 of 2"), ([f32::NAN, 1.0], "reads element NaN")] {
+        let mut case = Case::new(resample.clone());
+        case.input(&[3, 2]).constant_of(&[1, 2], pair.to_vec()).constant_of(&[1, 2], vec![0.0, 1.0]);
+        refused(&case.output(&[3, 1]), reason);
+    }
+    let mut case = Case::new(resample);
+    case.input(&[3, 2]).input(&[1, 2]).constant_of(&[1, 2], vec![0.0, 1.0]);
+    refused(&case.output(&[3, 1]), "no constant");
+}

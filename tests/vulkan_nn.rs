@@ -1,0 +1,30 @@
+//! Kernels of neural-network layers on a Vulkan device (lavapipe is enough), against the twins.
+#![cfg(feature = "gpu")]
+
+mod support;
+
+use support::cases::LIMITS;
+use support::kernel_gpu::Gpu;
+use support::nn_cases;
+use support::twin::Case;
+
+use sublet::kernel::KernelId;
+
+fn check(cases: &[Case], kernel: KernelId) {
+    let mut gpu = Gpu::open();
+    for case in cases {
+        assert!(gpu.compare(case, LIMITS).iter().all(|k| *k == kernel), "{:?}", case.op());
+    }
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn transposed_convolutions_match_their_twin() {
+    check(&nn_cases::transposed_convolutions(), KernelId::ConvTranspose);
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn interpolations_match_their_twin() {
+    check(&nn_cases::interpolations(), KernelId::Resample);
+}
