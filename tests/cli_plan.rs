@@ -135,6 +135,49 @@ fn limits_and_capacity_say_what_does_not_fit() {
 }
 
 #[test]
+fn profiles_say_whether_a_network_fits_splits_or_is_refused() {
+    let names = |report: &Value| -> Vec<String> {
+        report["profiles"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| p["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let all =
+        ["default", "chrome", "m1", "a1", "a2", "n1", "i1", "llvmpipe", "warp", "fallback", "downlevel"];
+    for model in ["builtin:mobilenet_v2", V2] {
+        let report = json(&["plan", model, "--profile", "all"], 0);
+        assert_eq!(names(&report), all);
+        for row in report["profiles"].as_array().unwrap() {
+            assert_eq!((&row["verdict"], &row["peak_bytes"]), (&"fits".into(), &6_021_120.into()), "{row}");
+        }
+    }
+    let folder = folder("profiles");
+    // Twice 140 MiB at a time: over the smallest binding limit, two of them over the smallest buffer limit.
+    let large = "id,lower,upper,size\na,0,2,146800640\nb,1,3,146800640\n";
+    let large = json(&["plan", &write(&folder, "large.csv", large), "--profile", "all"], 0);
+    let wide = "id,lower,upper,size\na,0,2,125829120\nb,0,2,125829120\nc,0,2,125829120\n";
+    let wide = json(&["plan", &write(&folder, "wide.csv", wide), "--profile", "all"], 0);
+    let verdicts = |report: &Value| -> Vec<String> {
+        let rows = report["profiles"].as_array().unwrap();
+        rows.iter().map(|p| p["verdict"].as_str().unwrap().to_owned()).collect()
+    };
+    let large_verdicts = [
+        "refused", "fits", "fits", "fits", "fits", "fits", "fits", "refused", "refused", "refused", "refused",
+    ];
+    assert_eq!(verdicts(&large), large_verdicts);
+    let why = &large["profiles"][0]["reason"];
+    assert_eq!((&why["tensor"], &why["limit"]), (&"a".into(), &"max_binding_bytes".into()));
+    assert_eq!((&why["needed"], &why["available"]), (&146_800_640.into(), &134_217_728.into()));
+    let wide_verdicts =
+        ["splits", "fits", "fits", "fits", "fits", "fits", "fits", "fits", "fits", "splits", "splits"];
+    assert_eq!(verdicts(&wide), wide_verdicts);
+    let human = String::from_utf8(sublet(&["plan", V2, "--profile", "all"]).stdout).unwrap();
+    assert_eq!(human.lines().count(), 2 + all.len(), "{human}");
+}
+
+#[test]
 fn effort_seed_and_threads_are_taken_and_the_plan_says_why_it_is_the_lowest() {
     let report = json(&["plan", V2, "--effort", "fast", "--seed", "7", "--threads", "2"], 0);
     assert_eq!((&report["peak_bytes"], &report["proof"]), (&6_021_120.into(), &"max load".into()));

@@ -4,8 +4,8 @@
 mod support;
 
 use std::collections::HashSet;
-use sublet::legal::{MergeError, PlainKernel, Rule, Violation, check};
-use support::collisions::{Collision, all, controls};
+use sublet::legal::{MergeError, Operand, PlainKernel, Rule, Violation, check};
+use support::collisions::{Collision, LIMITS, all, controls};
 use support::launches::Launch;
 
 fn broken(collision: &Collision, launch: &Launch) -> HashSet<Rule> {
@@ -65,4 +65,34 @@ fn kernels_without_bases_are_refused_what_needs_them() {
         }
     }
     assert_eq!((refused, left), (4, 3));
+}
+
+/// A row of a table by an index of another element type: one buffer is fair as long as no two of them meet.
+#[test]
+fn different_element_types_that_meet_are_refused_with_the_way_out() {
+    const GATHER: &str = "
+        struct Params { table_base: u32, rows_base: u32, y_base: u32, count: u32 }
+        @group(0) @binding(0) var<uniform> p: Params;
+        @group(0) @binding(1) var<storage, read> table: array<f32>;
+        @group(0) @binding(2) var<storage, read> rows: array<u32>;
+        @group(0) @binding(3) var<storage, read_write> y: array<f32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            if id.x < p.count { y[p.y_base + id.x] = table[p.table_base + rows[p.rows_base + id.x]]; }
+        }";
+    let kernel = PlainKernel::new("gather", GATHER).unwrap().with_bases();
+    let at = |buffer, start: u64| Operand { buffer, bytes: start..start + 256 };
+    let apart = kernel.lawful(&[at(0, 0), at(0, 256), at(0, 512)], &LIMITS).unwrap();
+    assert_eq!(apart.ranges().len(), 3);
+    // Off the alignment, the windows of the table and of its indices overlap.
+    let error = kernel.lawful(&[at(0, 64), at(0, 320), at(0, 1024)], &LIMITS).unwrap_err();
+    let text = error.to_string();
+    for part in ["'gather'", "'table'", "'rows'", "same array type", "different buffers"] {
+        assert!(text.contains(part), "{text}");
+    }
+    // The two ways out.
+    assert!(kernel.lawful(&[at(0, 64), at(1, 320), at(0, 1024)], &LIMITS).is_ok());
+    let words = GATHER.replace("rows: array<u32>", "rows: array<f32>");
+    let words = words.replace("rows[p.rows_base + id.x]", "bitcast<u32>(rows[p.rows_base + id.x])");
+    let kernel = PlainKernel::new("gather", &words).unwrap().with_bases();
+    assert_eq!(kernel.lawful(&[at(0, 64), at(0, 320), at(0, 1024)], &LIMITS).unwrap().ranges().len(), 2);
 }

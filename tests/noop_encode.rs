@@ -98,6 +98,62 @@ fn plans_travel_from_strict_to_loose_only() {
     ));
 }
 
+/// A plan made under one profile's limits is held by every profile that allows as much; where the other
+/// allows less than the plan takes, it is refused with both numbers.
+#[test]
+fn plans_travel_between_profiles_from_strict_to_loose_only() {
+    let planned = |profile: &Profile| {
+        let mut problem = Problem::new(Alignment::new(profile.limits.storage_alignment_bytes).unwrap());
+        for name in ["a", "b", "c"] {
+            problem.tensor(name, 100 << 20, 0..=1).unwrap();
+        }
+        let plan = Planner::auto().max_buffer_bytes(profile.limits.max_buffer_bytes);
+        let plan = plan.max_binding_bytes(profile.limits.max_binding_bytes).plan(&problem).unwrap();
+        (problem, plan)
+    };
+    let (mut held, mut refused) = (0, 0);
+    for to in ["default", "chrome"].map(|name| Profile::find(name).unwrap()) {
+        let gpu = Gpu::noop(|limits| *limits = to.wgpu_limits());
+        for from in Profile::all() {
+            let (problem, plan) = planned(&from);
+            let arena = block_on(&gpu.device, DeviceArena::new(&gpu.device, &problem, &plan));
+            let what = format!("from {} to {}", from.name, to.name);
+            if from.limits.max_buffer_bytes <= to.limits.max_buffer_bytes {
+                assert_eq!(arena.map(|a| a.buffers().len()), Ok(plan.arenas().len()), "{what}");
+                held += 1;
+            } else {
+                let error = arena.map(|_| ()).unwrap_err();
+                let available = to.limits.max_buffer_bytes;
+                let over = matches!(&error, DeviceError::OverLimit {
+                    needed_bytes, limit: "max_buffer_size", available_bytes, .. }
+                    if *needed_bytes == 300 << 20 && *available_bytes == available);
+                assert!(over, "{what}: {error}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!((held, refused), (3 + 11, 8));
+}
+
+/// Pipelines depend on kernels and on how their bindings are merged, not on plans: another network of the
+/// same kind makes none, another plan only those for partitions that are new.
+#[test]
+fn pipelines_are_made_once_for_each_kernel_and_partition() {
+    let gpu = Gpu::noop(|_| ());
+    let resident = gpu.resident(gpu.program(zoo::build("mobilenet_v2").unwrap()));
+    let problem = &resident.program().usage.problem;
+    let mut known = std::collections::BTreeSet::new();
+    assert_eq!(resident.pipeline_count(), 0);
+    for strategy in [Strategy::GreedyBySize, Strategy::GreedyBySize, Strategy::Naive] {
+        let plan = gpu.planner(Planner::new(strategy)).plan(problem).unwrap();
+        let network = gpu.network(&resident, &plan);
+        known.extend(resident.bound(&plan).into_iter().map(|b| (b.kernel, b.partition)));
+        assert_eq!(resident.pipeline_count(), known.len(), "{strategy}");
+        assert!(known.len() < resident.program().dispatch_count(), "{strategy}");
+        drop(network);
+    }
+}
+
 /// The negative control: an unmerged kernel that reads and writes one buffer is what wgpu refuses (case 6).
 #[test]
 fn wgpu_refuses_what_the_partition_would_have_mended() {

@@ -59,6 +59,11 @@ impl Resident {
         self.weights.iter().map(Buffer::size).sum()
     }
 
+    /// Pipelines made so far: one for each kernel and partition of its bindings, whatever the plans.
+    pub fn pipeline_count(&self) -> usize {
+        self.pipelines.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// Largest arena of this program's layout on this device, bytes.
     pub fn max_arena_bytes(&self) -> u64 {
         let DeviceLimits { max_buffer_bytes, max_binding_bytes, .. } = self.limits;

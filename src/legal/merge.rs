@@ -27,16 +27,21 @@ pub enum MergeError {
     },
     /// Two bindings that must become one hold different element types.
     #[error(
-        "kernel '{kernel}': bindings {a} and {b} hold different types and cannot become one; \
-         declare both as the same array type"
+        "kernel '{kernel}': '{a_name}' (binding {a}) and '{b_name}' (binding {b}) must become one binding \
+         but hold different types; declare both as the same array type (and bitcast), or keep the two in \
+         different buffers"
     )]
     Types {
         /// The kernel.
         kernel: String,
         /// The binding that would go.
         a: u32,
+        /// Its variable.
+        a_name: String,
         /// The binding that would stay.
         b: u32,
+        /// Its variable.
+        b_name: String,
     },
     /// Two operands overlap without being the same bytes, and the kernel cannot start inside a binding.
     #[error(
@@ -129,7 +134,15 @@ pub(super) fn apply(kernel: &str, mut module: Module, partition: &Partition) -> 
         let (other, survivor) = storage[partition.survivor[i]];
         let same = module.global_variables[*handle].ty == module.global_variables[survivor].ty;
         if !same {
-            return Err(MergeError::Types { kernel: kernel.to_owned(), a: *binding, b: other });
+            let name = |handle: Handle<_>| module.global_variables[handle].name.clone().unwrap_or_default();
+            let (a_name, b_name) = (name(*handle), name(survivor));
+            return Err(MergeError::Types {
+                kernel: kernel.to_owned(),
+                a: *binding,
+                a_name,
+                b: other,
+                b_name,
+            });
         }
         let access = match partition.writable[i] {
             true => StorageAccess::LOAD | StorageAccess::STORE,
