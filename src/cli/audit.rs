@@ -17,7 +17,7 @@ Examples:
   sublet audit builtin:mobilenet_v2
   sublet audit model.onnx --mutate 50 --json")]
 pub struct Args {
-    /// The network: an .onnx file or builtin:NAME
+    /// The network: an .onnx or .tflite file, or builtin:NAME
     #[arg(value_name = "MODEL")]
     pub model: String,
     #[command(flatten)]

@@ -6,8 +6,7 @@ use super::error::CliError;
 use crate::device::DeviceLimits;
 use crate::exec::Layout;
 use crate::graph::{Graph, usage};
-use crate::model::onnx::{self, ImportOptions};
-use crate::model::zoo;
+use crate::model::{ImportOptions, onnx, tflite, zoo};
 use crate::plan::{Alignment, Plan, PlanError, Problem, csv, file, nearest};
 
 /// What is known of the records before they are read.
@@ -142,7 +141,7 @@ pub(super) fn load_plan(input: &str, args: &InputArgs) -> Result<(Problem, Plan)
     }
 }
 
-/// The graph of a model: `.onnx` or `builtin:NAME`.
+/// The graph of a model: `.onnx`, `.tflite` or `builtin:NAME`.
 pub(super) fn load_graph(input: &str, args: &ModelArgs) -> Result<Graph, CliError> {
     if let Some(name) = input.strip_prefix("builtin:") {
         return zoo::build(name).ok_or_else(|| {
@@ -152,13 +151,15 @@ pub(super) fn load_graph(input: &str, args: &ModelArgs) -> Result<Graph, CliErro
         });
     }
     match kind(input)? {
-        Kind::Model if !input.to_ascii_lowercase().ends_with(".tflite") => {
+        Kind::Model => {
             let shapes = args.shape.iter().cloned().collect();
             let dims = args.dim.iter().cloned().collect();
-            Ok(onnx::load(Path::new(input), &ImportOptions { shapes, dims, ..ImportOptions::default() })?)
+            let options = ImportOptions { shapes, dims, ..ImportOptions::default() };
+            let load =
+                if input.to_ascii_lowercase().ends_with(".tflite") { tflite::load } else { onnx::load };
+            Ok(load(Path::new(input), &options)?)
         }
-        Kind::Model => Err(CliError::input(format!("cannot read {input}: .tflite models are not imported"))),
-        _ => Err(CliError::input(format!("{input} is not a model: use .onnx or builtin:NAME"))),
+        _ => Err(CliError::input(format!("{input} is not a model: use .onnx, .tflite or builtin:NAME"))),
     }
 }
 

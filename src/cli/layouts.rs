@@ -20,7 +20,7 @@ use crate::plan::{Planner, Report};
 Example:
   sublet bench layouts builtin:mobilenet_v2")]
 pub(super) struct Args {
-    /// The network: an .onnx file or builtin:NAME.
+    /// The network: an .onnx or .tflite file, or builtin:NAME.
     #[arg(value_name = "MODEL")]
     model: String,
     #[command(flatten)]

@@ -54,7 +54,7 @@ Examples:
   sublet run model.onnx --shape x=1x3x48x192 --input x=in.npy --expect 0=out.npy --json
   sublet run model.onnx --cpu --save outputs")]
 pub struct Args {
-    /// The network: an .onnx file or builtin:NAME
+    /// The network: an .onnx or .tflite file, or builtin:NAME
     #[arg(value_name = "MODEL")]
     pub model: String,
     #[command(flatten)]

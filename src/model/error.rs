@@ -9,9 +9,10 @@ pub struct UnknownOperator {
     pub node: String,
     /// Operator type.
     pub op: String,
-    /// Operator set it comes from; empty for the standard one.
+    /// Operator set it comes from; empty for the standard one of ONNX, `TFLite` or `TFLite custom` in a
+    /// `.tflite` file.
     pub domain: String,
-    /// Version of that set as the model imports it, where it does.
+    /// Version of that set as the model imports it, where it does; in a `.tflite` file of the operator.
     pub version: Option<i64>,
 }
 
@@ -87,9 +88,13 @@ pub enum ModelError {
 fn list(operators: &[UnknownOperator]) -> String {
     let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
     for operator in operators {
-        let domain = if operator.domain.is_empty() { "ai.onnx" } else { &operator.domain };
+        let set = match &operator.domain[..] {
+            "" => "ai.onnx opset".into(),
+            tflite if tflite.starts_with("TFLite") => format!("{tflite} version"),
+            domain => format!("{domain} opset"),
+        };
         let version = operator.version.map_or("not imported".into(), |v| v.to_string());
-        let kind = format!("{} ({domain} opset {version})", operator.op);
+        let kind = format!("{} ({set} {version})", operator.op);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, nodes)) => nodes.push(&operator.node),
             None => kinds.push((kind, vec![&operator.node])),

@@ -1,6 +1,7 @@
 //! What can be wrong with one node.
 
 /// Why a node cannot be imported; the driver adds which node.
+#[derive(Debug)]
 pub(super) struct Fault(pub String);
 
 impl From<String> for Fault {

@@ -1,23 +1,25 @@
-//! Floor 2, pure: where graphs come from. [`onnx`] imports a file, [`zoo`] builds the networks
+//! Floor 2, pure: where graphs come from. [`onnx`] and [`tflite`] import files, [`zoo`] builds the networks
 //! that sublet carries, [`npy`] reads and writes the tensors that go in and come out.
 
 mod error;
-#[cfg(feature = "onnx")]
+#[cfg(any(feature = "onnx", feature = "tflite"))]
 mod fault;
-#[cfg(feature = "onnx")]
+#[cfg(any(feature = "onnx", feature = "tflite"))]
 mod names;
 pub mod npy;
 #[cfg(feature = "onnx")]
 pub mod onnx;
 mod options;
-#[cfg(feature = "onnx")]
+#[cfg(any(feature = "onnx", feature = "tflite"))]
 mod prune;
-#[cfg(feature = "onnx")]
+#[cfg(any(feature = "onnx", feature = "tflite"))]
 mod resample;
-#[cfg(feature = "onnx")]
+#[cfg(any(feature = "onnx", feature = "tflite"))]
 mod shape;
-#[cfg(feature = "onnx")]
+#[cfg(any(feature = "onnx", feature = "tflite"))]
 mod size;
+#[cfg(feature = "tflite")]
+pub mod tflite;
 pub mod zoo;
 
 pub use error::{ModelError, UnknownOperator};

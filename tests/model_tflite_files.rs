@@ -1,0 +1,78 @@
+//! The `.tflite` files beside the repository (../shared/models); the one copied to tests/data is always there.
+#![cfg(feature = "tflite")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sublet::exec::{CpuNetwork, Program};
+use sublet::graph::Graph;
+use sublet::kernel::LowerLimits;
+use sublet::model::tflite::load;
+use sublet::model::{ImportOptions, npy};
+use sublet::plan::{Alignment, Planner};
+use support::records::{records, summary};
+
+const LIMITS: LowerLimits = LowerLimits { max_binding_bytes: u64::MAX, max_workgroups: 65_535 };
+
+/// Where the models lie, or `None` in a clone that has no ../shared beside it; in CI that is a failure.
+fn shared() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/models");
+    if !folder.is_dir() {
+        assert!(std::env::var_os("CI").is_none(), "no {}", folder.display());
+        println!("no {}: models beside the repository are not checked", folder.display());
+        return None;
+    }
+    Some(folder)
+}
+
+fn import(folder: &Path, name: &str) -> Graph {
+    let graph = load(&folder.join(format!("{name}.tflite")), &ImportOptions::default());
+    let graph = graph.unwrap_or_else(|e| panic!("{name}: {e}"));
+    graph.check().unwrap();
+    for names in [
+        graph.values.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(),
+        graph.nodes.iter().map(|n| n.name.as_str()).collect(),
+    ] {
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        assert!(sorted.windows(2).all(|w| w[0] != w[1]) && names.iter().all(|n| !n.is_empty()), "{name}");
+    }
+    graph
+}
+
+/// Runs a planned network on the CPU on the input rule of ../shared/models/README.md and holds every output
+/// against what LiteRT's reference kernels gave.
+fn computes(folder: &Path, name: &str, tolerance: f32) -> Graph {
+    let graph = import(folder, name);
+    let program = Program::new(graph.clone(), Alignment::new(256).unwrap(), LIMITS).unwrap();
+    let plan = Planner::auto().plan(&program.usage.problem).unwrap();
+    let inputs = program.default_inputs();
+    let outputs = CpuNetwork::new(Arc::new(program), &plan).unwrap().run(&inputs).unwrap();
+    for (k, (id, found)) in graph.outputs.iter().zip(&outputs).enumerate() {
+        let due = npy::read(&folder.join(format!("{name}.out{k}.npy"))).unwrap();
+        assert_eq!(graph.get(*id).shape, due.shape, "{name} output {k}");
+        let largest = due.data.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+        let diff = found.iter().zip(&due.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        println!("{name} output {k}: differs by {diff} of {largest}, {:?}", summary(&records(&graph)));
+        assert!(diff <= tolerance * largest, "{name} output {k}: {diff} of {largest}");
+    }
+    graph
+}
+
+#[test]
+fn the_model_of_the_repository_computes_what_litert_computed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let graph = computes(&folder, "hand_recrop", 1e-4);
+    assert_eq!(graph.get(graph.inputs[0]).shape, [1, 256, 256, 3]);
+    assert_eq!(graph.get(graph.outputs[0]).name, "output_crop");
+}
+
+#[test]
+fn models_compute_what_litert_computed() {
+    let Some(folder) = shared() else { return };
+    for name in ["face_detection_short_range", "face_landmark"] {
+        computes(&folder, name, 1e-4);
+    }
+}
