@@ -1,4 +1,5 @@
-//! The `.tflite` files beside the repository (../shared/models); the one copied to tests/data is always there.
+//! The `.tflite` files beside the repository (../shared/models); the one copied to tests/data is always
+//! there.
 #![cfg(feature = "tflite")]
 
 mod support;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sublet::exec::{CpuNetwork, Program};
-use sublet::graph::Graph;
+use sublet::graph::{DType, Graph};
 use sublet::kernel::LowerLimits;
 use sublet::model::tflite::load;
 use sublet::model::{ImportOptions, npy};
@@ -53,8 +54,9 @@ fn computes(folder: &Path, name: &str, tolerance: f32) -> Graph {
     for (k, (id, found)) in graph.outputs.iter().zip(&outputs).enumerate() {
         let due = npy::read(&folder.join(format!("{name}.out{k}.npy"))).unwrap();
         assert_eq!(graph.get(*id).shape, due.shape, "{name} output {k}");
-        let largest = due.data.iter().fold(0.0f32, |m, v| m.max(v.abs()));
-        let diff = found.iter().zip(&due.data).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let due = due.words(DType::F32).unwrap();
+        let largest = due.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+        let diff = found.iter().zip(&due).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         println!("{name} output {k}: differs by {diff} of {largest}, {:?}", summary(&records(&graph)));
         assert!(diff <= tolerance * largest, "{name} output {k}: {diff} of {largest}");
     }

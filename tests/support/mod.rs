@@ -23,6 +23,8 @@ pub mod oversize;
 pub mod records;
 #[cfg(feature = "onnx")]
 pub mod single;
+#[cfg(feature = "tflite")]
+pub mod tflite_encoder;
 pub mod twin;
 
 /// Runs a future that never waits for a device.

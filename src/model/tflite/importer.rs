@@ -125,7 +125,7 @@ fn refuse_quantised(file: &File, names: &[String]) -> Result<(), ModelError> {
         None => Ok(()),
         Some(index) => {
             let what = format!(
-                "is quantised to {} at run time; only float models are supported, their weights quantised or not",
+                "is quantised to {} at run time; float models are supported, with weights quantised or not",
                 tensor::dtype(file.tensors[*index].dtype).map_or_else(|e| e, |d| d.to_string())
             );
             Err(ModelError::Tensor { tensor: names[*index].clone(), what })

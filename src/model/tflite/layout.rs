@@ -138,8 +138,8 @@ impl Layout {
         Some(axes)
     }
 
-    /// Of a matrix whose rows are stored one after the other: the layout of another matrix with `rows` rows and
-    /// its columns in the same order. None where the rows are not.
+    /// Of a matrix whose rows are stored one after the other: the layout of another matrix with `rows` rows
+    /// and its columns in the same order. None where the rows are not.
     pub(super) fn with_rows(&self, shape: [usize; 2], rows: usize) -> Option<Self> {
         let own = self.of_dims(&shape)[0].len();
         if !self.order.iter().copied().take(own).eq(0..own) {

@@ -1,5 +1,5 @@
-//! The operators, by family: each handler folds, changes what the stored order of a tensor means, or appends a
-//! node with its shape known and attributes resolved.
+//! The operators, by family: each handler folds, changes what the stored order of a tensor means, or appends
+//! a node with its shape known and attributes resolved.
 
 mod blocks;
 mod constant;
