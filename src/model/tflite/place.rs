@@ -13,9 +13,12 @@ use crate::model::names::unique;
 use crate::model::size::{MAX_CONSTANT_LEN, MAX_LEN, checked_len};
 use crate::model::{npy, shape as shapes};
 
+/// Words of a constant and the order they are in.
+type Ordered = (Arc<Vec<f32>>, Layout);
+
 impl Importer<'_> {
     /// The words of a constant, with the order they are in. None at run time.
-    pub(super) fn words(&mut self, index: usize) -> Result<Option<(Arc<Vec<f32>>, Layout)>, Fault> {
+    pub(super) fn words(&mut self, index: usize) -> Result<Option<Ordered>, Fault> {
         let info = &self.file.tensors[index];
         let Tensor { dtype, shape, data } = &mut self.known[index];
         let words = |data: &[i64], dtype: DType| -> Result<Vec<f32>, String> {

@@ -8,6 +8,7 @@ mod linear;
 mod moves;
 mod parts;
 mod reduce;
+mod resize;
 mod window;
 
 use super::site::Site;
@@ -66,6 +67,8 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("RELU_0_TO_1", elementwise::unary),
     ("RELU_N1_TO_1", elementwise::unary),
     ("RESHAPE", moves::reshape),
+    ("RESIZE_BILINEAR", resize::bilinear),
+    ("RESIZE_NEAREST_NEIGHBOR", resize::nearest_neighbor),
     ("RSQRT", elementwise::rsqrt),
     ("SHAPE", constant::shape),
     ("SLICE", parts::slice),
@@ -83,6 +86,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("SUM", reduce::reduce),
     ("TANH", elementwise::unary),
     ("TRANSPOSE", moves::transpose),
+    ("TRANSPOSE_CONV", window::transpose_conv),
     ("UNPACK", parts::unpack),
 ];
 

@@ -1,6 +1,6 @@
 //! Operators that slide a window: convolutions and pooling.
 
-use crate::graph::{Op, PoolKind, UnaryOp, Window};
+use crate::graph::{Op, PoolKind, UnaryOp, ValueId, Window, Window3};
 use crate::model::fault::Fault;
 use crate::model::tflite::site::{NCHW, Out, Site};
 
@@ -119,7 +119,7 @@ fn convolve(
     site: &mut Site,
     window: Window,
     groups: usize,
-    weights: crate::graph::ValueId,
+    weights: ValueId,
     shape: Vec<usize>,
     activation_field: usize,
 ) -> Result<(), Fault> {
@@ -133,12 +133,49 @@ fn convolve(
 }
 
 /// A bias of one element an output channel.
-pub(super) fn bias(site: &mut Site, input: usize, channels: usize) -> Result<crate::graph::ValueId, Fault> {
+pub(super) fn bias(site: &mut Site, input: usize, channels: usize) -> Result<ValueId, Fault> {
     let shape = site.shape(input)?;
     if shape.iter().product::<usize>() != channels {
         return Err(format!("bias {shape:?} for {channels} output channels").into());
     }
     site.plain(input, &[channels])
+}
+
+/// The output's shape is input 0, weights are `[output channels, rows, columns, input channels]`. Padding is
+/// that of the convolution which would lead back to the input.
+pub(super) fn transpose_conv(site: &mut Site) -> Result<(), Fault> {
+    let [batch, rows, columns, channels] = image(site, 2)?;
+    let [out_channels, kernel_rows, kernel_columns, read_channels] = image(site, 1)?;
+    let shape = crate::model::shape::dims(&site.ints(0)?)?;
+    let [out_batch, out_rows, out_columns, due_channels] = <[usize; 4]>::try_from(&shape[..])
+        .map_err(|_| format!("output {shape:?} has {} dimensions, 4 are due", shape.len()))?;
+    if channels != read_channels {
+        let what = format!("the input has {channels} channels, the weights read {read_channels}");
+        return Err(what.into());
+    }
+    if (out_batch, due_channels) != (batch, out_channels) {
+        return Err(format!("output {shape:?} for {batch} images and {out_channels} channels").into());
+    }
+    let strides = [size(site, 2, 1, "stride")?, size(site, 1, 1, "stride")?];
+    let before = |input: usize, stride: usize, kernel: usize, output: usize| {
+        let covered = (input.max(1) - 1).checked_mul(stride).and_then(|c| c.checked_add(kernel));
+        covered.map(|covered| covered.saturating_sub(output) / 2).ok_or("it covers too many pixels")
+    };
+    let top = before(rows, strides[0], kernel_rows, out_rows)?;
+    let left = before(columns, strides[1], kernel_columns, out_columns)?;
+    let window = Window3 {
+        kernel: [1, kernel_rows, kernel_columns],
+        strides: [1, strides[0], strides[1]],
+        pads: [0, top, left, 0, top, left],
+        dilations: [1; 3],
+    };
+    let mut inputs = vec![site.permuted(2, &NCHW)?, site.permuted(1, &[3, 0, 1, 2])?];
+    if site.optional(3).is_some() {
+        inputs.push(bias(site, 3, out_channels)?);
+    }
+    let activation = site.activation(3)?;
+    let op = Op::ConvTranspose { window, groups: 1 };
+    site.emit_activated(op, inputs, Out::permuted(shape, &NCHW), activation)
 }
 
 pub(super) fn max_pool_2d(site: &mut Site) -> Result<(), Fault> {
