@@ -55,6 +55,7 @@ pub(crate) fn place(blocks: &[Block], options: &Options, progress: &mut dyn FnMu
     let dealt: Vec<Block> = order.iter().map(|i| blocks[*i].clone()).collect();
     let inner = search::SearchOptions {
         nodes: options.nodes(),
+        exact_first: options.effort != Effort::Fast,
         deadline: options.deadline,
         threads: options.threads,
         capacity_goal: options.goal_bytes,

@@ -12,7 +12,9 @@ use super::{Demands, Packed};
 /// Loads and blocks looked at in one search.
 const WORK: usize = 40_000_000;
 const MOST_MOVES: usize = 60_000;
-const MOVES_PER_BLOCK: usize = 150;
+const MOVES_PER_BLOCK: usize = 600;
+/// Few blocks have few pairs to trade.
+const MOVES_PER_PAIR: usize = 20;
 /// How many moves ago.
 const LATENESS: usize = 64;
 
@@ -29,7 +31,8 @@ pub(super) fn improve(
     let mut random = Random(options.seed ^ 0x9e37_79b9_7f4a_7c15);
     let moves = (WORK / (state.sections + blocks.len()).max(1))
         .min(MOST_MOVES)
-        .min(MOVES_PER_BLOCK * (blocks.len() + 16));
+        .min(MOVES_PER_BLOCK * blocks.len())
+        .min(MOVES_PER_PAIR * (blocks.len() + 4).pow(2));
     let mut history = [state.score(); LATENESS];
     // Loads promise more than placing keeps, so the best few are placed.
     let mut best: Vec<((u64, u64), Vec<usize>)> = vec![(state.score(), state.arena_of.clone())];
@@ -51,7 +54,7 @@ pub(super) fn improve(
             best.push((after, state.arena_of.clone()));
         }
     }
-    let placed = best.iter().rev().take(4).filter(|(score, _)| score.0 == 0);
+    let placed = best.iter().rev().take(8).filter(|(score, _)| score.0 == 0);
     let placed = placed.filter_map(|(_, arena_of)| place(blocks, arena_of, demands, options));
     placed.min_by_key(Packed::rank).filter(|packed| packed.rank() < start.rank())
 }

@@ -74,8 +74,9 @@ const MOST_FOR_SEARCH: usize = 5_000;
 /// Placements in one arena that are cut up beside the one that is given.
 const PLACEMENTS: &[Strategy] = &[Strategy::GreedyBySize, Strategy::StripPacking, Strategy::GreedyByBreadth];
 
-/// Local searches in a row, each from what the one before it found.
-const ROUNDS: usize = 4;
+/// Local searches from the best so far that may find nothing; of few blocks one sees enough.
+const FAILURES: usize = 4;
+const FEW: usize = 24;
 
 /// Deals blocks out, near the placement that `offsets` are for one large arena.
 pub(crate) fn several(
@@ -89,8 +90,8 @@ pub(crate) fn several(
     let mut best = colour::by_class(blocks, &sides, demands, options, progress);
     let fewest = demands.fewest_arenas(blocks);
     let good = |packed: &Packed| packed.arenas.len() == fewest && packed.peak_bytes() <= demands.bound_bytes;
-    // What is one plan's cut is another's block: published placements are tried beside the best one.
-    let mut singles = vec![offsets.to_vec()];
+    // What is one plan's cut is another's block: other placements are tried beside the best one.
+    let mut singles = vec![offsets.to_vec(), place_lowest(blocks, &options.fast(), progress).offsets];
     singles.extend(PLACEMENTS.iter().map(|strategy| strategy.place(blocks)));
     for single in singles.iter().filter(|_| demands.parted.is_empty()) {
         if let Some(packed) = cut::horizontally(blocks, single, demands.limit_bytes)
@@ -106,15 +107,17 @@ pub(crate) fn several(
     if greedy.rank() < best.rank() {
         best = greedy;
     }
-    for _ in 0..ROUNDS {
+    let mut chances = if blocks.len() < FEW { 1 } else { FAILURES };
+    for round in 0.. {
         let arenas = best.arenas.len();
-        let improve = |arenas| assign::improve(blocks, &sides, demands, &best, arenas, options);
+        let options = Options { seed: options.seed.wrapping_add(round), ..*options };
+        let improve = |arenas| assign::improve(blocks, &sides, demands, &best, arenas, &options);
         let fewer = if arenas > fewest { improve(arenas - 1) } else { None };
         match fewer.or_else(|| improve(arenas)) {
             Some(packed) => best = packed,
-            None => break,
+            None => chances -= 1,
         }
-        if good(&best) || options.is_late() {
+        if chances == 0 || good(&best) || options.is_late() {
             break;
         }
     }

@@ -38,6 +38,8 @@ pub(crate) use super::{Phase, Progress};
 pub(crate) struct SearchOptions {
     /// Nodes that the exact searches may look at in all.
     pub nodes: u64,
+    /// Whether parts of moderate size go to the exact search at once; else it comes last.
+    pub exact_first: bool,
     /// When to stop at the latest; the result then depends on the machine.
     pub deadline: Option<Instant>,
     /// Threads for the quick placements; they never change the result.
@@ -48,7 +50,7 @@ pub(crate) struct SearchOptions {
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        SearchOptions { nodes: 4_000_000, deadline: None, threads: 1, capacity_goal: None }
+        SearchOptions { nodes: 4_000_000, exact_first: true, deadline: None, threads: 1, capacity_goal: None }
     }
 }
 
@@ -268,13 +270,18 @@ impl<'a> Search<'a> {
 
     /// Everything that is dearer than a few placements, until the part's peak is at `floor`.
     fn improve(&mut self, number: usize, ids: &[u32], part: &Part, floor: u64) {
+        let moderate = part.blocks.len() <= EXACT_BLOCKS;
+        if moderate && self.options.exact_first {
+            // It needs no better start than the first rules gave.
+            return self.exact(number, ids, part, floor);
+        }
         let mut core = CoreSearch::new(part, self.clock);
         // Nothing is possible below.
         let low = self.ask(&mut core, number, ids, part, floor, FIRST_NODES).unwrap_or(floor);
         if self.peaks[number] > low {
             self.greedy(number, ids, part, low);
         }
-        if part.blocks.len() <= EXACT_BLOCKS {
+        if moderate {
             self.exact(number, ids, part, low);
         } else {
             self.rounds(&mut core, number, ids, part, low);
