@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::error::CliError;
+use super::passes::PassArgs;
 use crate::device::DeviceLimits;
 use crate::exec::Layout;
 use crate::graph::{Graph, usage};
@@ -29,6 +30,8 @@ pub(super) struct InputArgs {
     pub layout: Layout,
     #[command(flatten)]
     pub model: ModelArgs,
+    #[command(flatten)]
+    pub passes: PassArgs,
 }
 
 /// Shapes that a model leaves open.
@@ -112,8 +115,9 @@ pub(super) fn load(input: &str, args: &InputArgs, limits: Option<&DeviceLimits>)
             let graph = load_graph(input, &args.model)?;
             let device_bytes = limits.map_or(Alignment::PORTABLE.bytes(), |l| l.storage_alignment_bytes);
             let alignment = args.align.map_or_else(|| args.layout.alignment(device_bytes), Ok)?;
-            let mut usage = usage(&graph, alignment)?;
-            args.layout.constrain(&graph, &mut usage)?;
+            let (graph, sharing) = args.passes.apply(graph, args.layout)?;
+            let mut usage = usage(&graph, alignment, &sharing)?;
+            args.layout.constrain(&graph, &sharing, &mut usage)?;
             usage.problem
         }
     };

@@ -8,6 +8,7 @@ use super::Output;
 use super::error::CliError;
 use super::format::seconds;
 use super::input::{ModelArgs, load_graph};
+use super::passes::PassArgs;
 use super::target::Target;
 use crate::exec::{BindingCost, Layout};
 use crate::graph::Graph;
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
 }
 
 fn measure(layout: Layout, graph: &Graph, target: &Target, runs: usize) -> Result<Row, CliError> {
-    let program = target.program(graph.clone(), layout, None)?;
+    let program = target.program(graph.clone(), &PassArgs::default(), layout, None)?;
     let plan = target.limit(Planner::auto(), layout).plan(&program.usage.problem)?;
     plan.validate(&program.usage.problem)?;
     let report = plan.report(&program.usage.problem).with_layout(layout.key());

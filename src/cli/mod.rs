@@ -15,6 +15,7 @@ mod input;
 mod layouts;
 mod memory;
 mod models;
+mod passes;
 mod plan;
 mod profiles;
 mod run;

@@ -2,7 +2,7 @@
 
 use super::Output;
 use super::error::CliError;
-use crate::graph::usage;
+use crate::graph::{Sharing, usage};
 use crate::model::zoo;
 use crate::plan::report::mib;
 use crate::plan::{Alignment, bound};
@@ -17,7 +17,7 @@ pub fn run() -> Result<Output, CliError> {
     let mut rows = Vec::new();
     for name in zoo::names() {
         let Some(graph) = zoo::build(name) else { continue };
-        let problem = usage(&graph, Alignment::ONE)?.problem;
+        let problem = usage(&graph, Alignment::ONE, &Sharing::default())?.problem;
         let (tensors, naive, load) = (problem.len(), problem.naive_bytes(), bound::max_load(&problem));
         let nodes = graph.nodes.len();
         human.push_str(&format!("{name:<14} {nodes:>6} {tensors:>8} {:>38} {:>38}\n", mib(naive), mib(load)));

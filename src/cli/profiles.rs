@@ -119,7 +119,8 @@ pub(super) fn lowered(input: &str, records: &InputArgs, limits: &DeviceLimits) -
         LowerLimits { max_binding_bytes: limits.max_binding_bytes, max_workgroups: limits.max_workgroups };
     let layout = records.layout;
     let alignment = records.align.map_or_else(|| layout.alignment(limits.storage_alignment_bytes), Ok)?;
-    Ok(Program::new(graph, alignment, lower)?.with_layout(layout)?)
+    let (graph, sharing) = records.passes.apply(graph, layout)?;
+    Ok(Program::sharing(graph, sharing, alignment, lower)?.with_layout(layout)?)
 }
 
 fn judged(problem: &Problem, planner: Planner) -> Result<Plan, CliError> {

@@ -6,6 +6,7 @@ use super::error::CliError;
 use super::format::{seconds, shape};
 use super::input::{ModelArgs, load_graph};
 use super::memory;
+use super::passes::PassArgs;
 use super::plan::{Choice, StrategyParser};
 use super::target::{Compiled, Target};
 use super::tensors::{Comparison, NamedFile, compare_words, expected, inputs, numbers, save};
@@ -44,6 +45,8 @@ pub struct TargetArgs {
     /// Input from a .npy file, by name or position (repeatable)
     #[arg(long, value_name = "NAME=FILE")]
     pub input: Vec<NamedFile>,
+    #[command(flatten)]
+    pub passes: PassArgs,
 }
 
 /// Arguments of `run`.
@@ -96,7 +99,7 @@ pub struct Ready<'a> {
 
 /// Plans and compiles a graph.
 pub fn prepare<'a>(graph: Graph, args: &TargetArgs, target: &'a Target) -> Result<Ready<'a>, CliError> {
-    let program = target.program(graph, args.layout, args.align)?;
+    let program = target.program(graph, &args.passes, args.layout, args.align)?;
     let inputs = inputs(&program, &args.input)?;
     let start = Instant::now();
     let planner = target.limit(args.strategy.0.map_or_else(Planner::auto, Planner::new), args.layout);

@@ -3,6 +3,7 @@
 
 use super::adapter::{self, Gpu};
 use super::error::CliError;
+use super::passes::PassArgs;
 use crate::device::{DeviceLimits, MemoryWitness, block_on};
 use crate::exec::{
     Audit, BindingCost, CpuHost, CpuNetwork, Host, Layout, MutationCounts, Network, Program, Resident, audit,
@@ -92,6 +93,7 @@ impl Target {
     pub fn program(
         &self,
         graph: Graph,
+        passes: &PassArgs,
         layout: Layout,
         align: Option<Alignment>,
     ) -> Result<Program, CliError> {
@@ -106,7 +108,8 @@ impl Target {
             }
             Target::Cpu { .. } => LowerLimits { max_binding_bytes: u64::MAX, max_workgroups: 65_535 },
         };
-        Ok(Program::new(graph, alignment, limits)?.with_layout(layout)?)
+        let (graph, sharing) = passes.apply(graph, layout)?;
+        Ok(Program::sharing(graph, sharing, alignment, limits)?.with_layout(layout)?)
     }
 
     /// A planner with this target's limits.

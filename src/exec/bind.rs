@@ -137,8 +137,8 @@ fn locate(program: &Program, plan: &Plan, weights: &WeightMap, operand: Operand)
     let bytes = |base: u64| base + start_len as u64 * 4..base + (start_len + len) as u64 * 4;
     match program.place(plan, value) {
         Place::Arena { arena, offset_bytes } => (BufferKey::Arena(arena), bytes(offset_bytes)),
-        Place::Input(i) => (BufferKey::Input(i), bytes(0)),
-        Place::Output(i) => (BufferKey::Output(i), bytes(0)),
+        Place::Input { input, offset_bytes } => (BufferKey::Input(input), bytes(offset_bytes)),
+        Place::Output { output, offset_bytes } => (BufferKey::Output(output), bytes(offset_bytes)),
         Place::Constant => {
             let piece = weights.find(value, start_len, len).expect("every constant operand has a piece");
             (BufferKey::Weights(piece.buffer), piece.offset_bytes..piece.offset_bytes + piece.len as u64 * 4)

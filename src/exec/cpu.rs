@@ -84,8 +84,8 @@ impl CpuNetwork {
     fn show(&self, value: ValueId) -> &[f32] {
         match self.program.place(&self.plan, value) {
             Place::Arena { arena, offset_bytes } => &self.arenas[arena][self.span(value, offset_bytes)],
-            Place::Input(i) => &self.inputs[i],
-            Place::Output(i) => &self.outputs[i],
+            Place::Input { input, offset_bytes } => &self.inputs[input][self.span(value, offset_bytes)],
+            Place::Output { output, offset_bytes } => &self.outputs[output][self.span(value, offset_bytes)],
             Place::Constant => self.program.graph.get(value).words().unwrap_or_default(),
             Place::Nowhere => &[],
         }
@@ -97,8 +97,11 @@ impl CpuNetwork {
                 let span = self.span(value, offset_bytes);
                 Some(&mut self.arenas[arena][span])
             }
-            Place::Output(i) => Some(&mut self.outputs[i]),
-            Place::Input(_) | Place::Constant | Place::Nowhere => None,
+            Place::Output { output, offset_bytes } => {
+                let span = self.span(value, offset_bytes);
+                Some(&mut self.outputs[output][span])
+            }
+            Place::Input { .. } | Place::Constant | Place::Nowhere => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The three lawful ways to lay tensors out in arenas.
 
-use crate::graph::{Graph, Usage, ValueId};
+use crate::graph::passes::Passes;
+use crate::graph::{Graph, Node, Sharing, Usage, ValueId};
 use crate::plan::{Alignment, PlanError, Planner};
 
 /// How tensors are spread over buffers and bound. All three run through the same executor and the same audit.
@@ -49,16 +50,26 @@ impl Layout {
     ///
     /// # Errors
     /// The planner refuses a separation.
-    pub fn constrain(self, graph: &Graph, usage: &mut Usage) -> Result<(), PlanError> {
+    pub fn constrain(self, graph: &Graph, sharing: &Sharing, usage: &mut Usage) -> Result<(), PlanError> {
         if self != Layout::PingPong {
             return Ok(());
         }
-        for node in &graph.nodes {
+        let runs = |(step, node): &(usize, &Node)| !(node.inputs.len() == 1 && sharing.is_elided(*step, 0));
+        for (_, node) in graph.nodes.iter().enumerate().filter(runs) {
             let tensors = |ids: &[ValueId]| ids.iter().filter_map(|id| usage.tensor(*id)).collect::<Vec<_>>();
             let (outputs, inputs) = (tensors(&node.outputs), tensors(&node.inputs));
             usage.problem.separate_step_io(&outputs, &inputs)?;
         }
         Ok(())
+    }
+
+    /// Those of the passes that go with the layout: in [`Layout::PingPong`] nothing is written into the
+    /// storage of what is read.
+    pub fn allows(self, passes: Passes) -> Passes {
+        match self {
+            Layout::PingPong => Passes { concat: false, in_place: false, ..passes },
+            Layout::Shared | Layout::Packed => passes,
+        }
     }
 
     /// Largest arena on a device with these limits, bytes: a packed arena is bound whole.

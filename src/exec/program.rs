@@ -1,8 +1,8 @@
 //! A graph lowered to dispatches with its planning problem: all that is known before a plan and a device.
 
 use super::{ExecError, Layout};
-use crate::graph::{DType, Graph, Usage, Value, ValueId, int_word, usage};
-use crate::kernel::{Dispatch, LowerLimits, Operand, lower};
+use crate::graph::{DType, Graph, Sharing, Usage, Value, ValueId, int_word, usage};
+use crate::kernel::{Dispatch, LowerLimits, Operand, lower, lower_without};
 use crate::plan::{Alignment, Plan};
 
 /// A network ready to be planned and run. Steps are the graph's nodes, in order.
@@ -16,6 +16,9 @@ pub struct Program {
     pub steps: Vec<Vec<Dispatch>>,
     /// How its tensors are to be spread over buffers and bound.
     pub layout: Layout,
+    /// Which values are bytes of others.
+    sharing: Sharing,
+    limits: LowerLimits,
 }
 
 /// Where a value lies at run time.
@@ -28,10 +31,20 @@ pub enum Place {
         /// First byte.
         offset_bytes: u64,
     },
-    /// In the buffer of that graph input (by position).
-    Input(usize),
-    /// In the buffer of that graph output (by position).
-    Output(usize),
+    /// In the buffer of a graph input.
+    Input {
+        /// Which input, by position.
+        input: usize,
+        /// First byte; 0 for the input itself.
+        offset_bytes: u64,
+    },
+    /// In the buffer of a graph output.
+    Output {
+        /// Which output, by position.
+        output: usize,
+        /// First byte; 0 for the output itself.
+        offset_bytes: u64,
+    },
     /// With the weights.
     Constant,
     /// Nowhere: it has no element, or nothing ever writes it.
@@ -45,11 +58,37 @@ impl Program {
     /// The graph breaks a rule, a node has no kernel, or a tensor is over the binding limit and a node that
     /// binds it is not computed in segments. Nothing is allocated.
     pub fn new(graph: Graph, alignment: Alignment, limits: LowerLimits) -> Result<Self, ExecError> {
+        Program::sharing(graph, Sharing::default(), alignment, limits)
+    }
+
+    /// The same with values that share storage: nodes whose output is there already have no dispatch.
+    ///
+    /// # Errors
+    /// Like [`Program::new`].
+    pub fn sharing(
+        graph: Graph,
+        sharing: Sharing,
+        alignment: Alignment,
+        limits: LowerLimits,
+    ) -> Result<Self, ExecError> {
         graph.check()?;
-        let usage = usage(&graph, alignment)?;
-        let steps = graph.nodes.iter().map(|node| lower(&graph, node, limits));
-        let steps = steps.collect::<Result<Vec<_>, _>>()?;
-        Ok(Program { graph, usage, steps, layout: Layout::Shared })
+        let usage = usage(&graph, alignment, &sharing)?;
+        let lower = |(step, node)| lower_without(&graph, node, limits, &|i| sharing.is_elided(step, i));
+        let steps = graph.nodes.iter().enumerate().map(lower).collect::<Result<Vec<_>, _>>()?;
+        Ok(Program { graph, usage, steps, layout: Layout::Shared, sharing, limits })
+    }
+
+    /// Dispatches of a step as they are where nothing shares storage.
+    ///
+    /// # Errors
+    /// None for a step that this program has.
+    pub(super) fn unshared(&self, step: usize) -> Result<Vec<Dispatch>, ExecError> {
+        Ok(lower(&self.graph, &self.graph.nodes[step], self.limits)?)
+    }
+
+    /// Whether a step leaves out dispatches, since what they would write is there.
+    pub(super) fn is_elided(&self, step: usize) -> bool {
+        self.sharing.touches(step)
     }
 
     /// The same program in another layout. For [`Layout::PingPong`] no tensor that a step writes may share an
@@ -59,7 +98,7 @@ impl Program {
     /// The planner refuses a separation.
     pub fn with_layout(mut self, layout: Layout) -> Result<Self, ExecError> {
         self.layout = layout;
-        layout.constrain(&self.graph, &mut self.usage)?;
+        layout.constrain(&self.graph, &self.sharing, &mut self.usage)?;
         Ok(self)
     }
 
@@ -71,13 +110,15 @@ impl Program {
                 offset_bytes: plan.offset_bytes(tensor),
             };
         }
-        if self.graph.get(value).constant.is_some() {
+        let (root, start_len) = self.sharing.place(value);
+        if self.graph.get(root).constant.is_some() {
             return Place::Constant;
         }
-        let at = |list: &[ValueId]| list.iter().position(|v| *v == value);
+        let offset_bytes = start_len as u64 * 4;
+        let at = |list: &[ValueId]| list.iter().position(|v| *v == root);
         match (at(&self.graph.outputs), at(&self.graph.inputs)) {
-            (Some(i), _) => Place::Output(i),
-            (None, Some(i)) => Place::Input(i),
+            (Some(output), _) => Place::Output { output, offset_bytes },
+            (None, Some(input)) => Place::Input { input, offset_bytes },
             (None, None) => Place::Nowhere,
         }
     }

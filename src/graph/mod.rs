@@ -3,12 +3,15 @@
 
 mod error;
 mod op;
+pub mod passes;
+mod sharing;
 mod types;
 mod usage;
 mod value;
 
 pub use error::GraphError;
 pub use op::{BinaryOp, Op, PadMode, PoolKind, UnaryOp, Window, Window3};
+pub use sharing::Sharing;
 pub use usage::{Usage, usage};
 pub use value::{Constant, DType, Value, ValueId, WORD_BYTES, int_word, word_int};
 

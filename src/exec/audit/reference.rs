@@ -74,8 +74,8 @@ pub(super) fn locate(program: &Program, plan: &Plan, value: ValueId) -> Option<(
     let at = |key, start: u64| (size > 0).then_some((key, start..start + size));
     match program.place(plan, value) {
         Place::Arena { arena, offset_bytes } => at(BufferKey::Arena(arena), offset_bytes),
-        Place::Input(i) => at(BufferKey::Input(i), 0),
-        Place::Output(i) => at(BufferKey::Output(i), 0),
+        Place::Input { input, offset_bytes } => at(BufferKey::Input(input), offset_bytes),
+        Place::Output { output, offset_bytes } => at(BufferKey::Output(output), offset_bytes),
         Place::Constant | Place::Nowhere => None,
     }
 }

@@ -77,8 +77,22 @@ pub enum LowerError {
 /// # Errors
 /// Names the node and what no kernel handles, or the tensor that is over the binding limit and both numbers.
 pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Dispatch>, LowerError> {
+    lower_without(graph, node, limits, &|_| false)
+}
+
+/// The same without the copies of inputs, told by position, that lie where the node would copy them to: those
+/// of a concatenation, or the one of a node that moves no element.
+///
+/// # Errors
+/// Like [`lower`].
+pub fn lower_without(
+    graph: &Graph,
+    node: &Node,
+    limits: LowerLimits,
+    elided: &dyn Fn(usize) -> bool,
+) -> Result<Vec<Dispatch>, LowerError> {
     let site = Site::new(graph, node, limits)?;
-    if site.output.is_empty() {
+    if site.output.is_empty() || (node.inputs.len() == 1 && elided(0)) {
         return Ok(Vec::new());
     }
     let dispatches = match &node.op {
@@ -92,7 +106,7 @@ pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Disp
         Op::Copy => shape::lower_copy(&site),
         Op::Transpose { perm } => shape::lower_transpose(&site, perm),
         Op::Slice { starts, steps } => shape::lower_slice(&site, starts, steps),
-        Op::Concat { axis } => shape::lower_concat(&site, *axis),
+        Op::Concat { axis } => shape::lower_concat(&site, *axis, elided),
         Op::Expand => shape::lower_expand(&site),
         Op::Pad { mode, before } => pad::lower_pad(&site, *mode, before),
         Op::Conv { .. } => lower_conv(graph, node, limits),

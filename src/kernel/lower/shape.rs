@@ -99,8 +99,12 @@ pub(super) fn lower_slice(site: &Site, starts: &[i64], steps: &[i64]) -> Result<
     gather(site, start, &strides)
 }
 
-/// One dispatch an input; inputs without an element have none.
-pub(super) fn lower_concat(site: &Site, axis: usize) -> Result<Vec<Dispatch>, LowerError> {
+/// One dispatch an input; inputs without an element and those that are elided have none.
+pub(super) fn lower_concat(
+    site: &Site,
+    axis: usize,
+    elided: &dyn Fn(usize) -> bool,
+) -> Result<Vec<Dispatch>, LowerError> {
     let out = site.output;
     let strides = row_major(&out.shape);
     let Some(axis_stride) = strides.get(axis) else {
@@ -116,7 +120,7 @@ pub(super) fn lower_concat(site: &Site, axis: usize) -> Result<Vec<Dispatch>, Lo
             let what = format!("input '{name}' {shape:?} does not fit {:?} along axis {axis}", out.shape);
             return Err(site.unsupported(what));
         }
-        if !x.is_empty() && at + x.shape[axis] <= out.shape[axis] {
+        if !x.is_empty() && !elided(i) && at + x.shape[axis] <= out.shape[axis] {
             let (from, start) = (row_major(&x.shape), at as i64 * axis_stride);
             let (from, to) = (Side { start: 0, strides: &from }, Side { start, strides: &strides });
             dispatches.extend(copy(site, site.operand(i), &x.shape, from, to)?);

@@ -1,0 +1,38 @@
+//! Outputs that may take the bytes of an input: element-wise operators, where element i of the output needs
+//! element i of that input alone.
+
+use super::Kind;
+use crate::graph::{BinaryOp, Graph, Node, Op, Sharing};
+
+/// Positions of inputs that the node's kernels read, element by element, no later than they write the same
+/// element of the output.
+///
+/// Safe are kernels whose invocation writes the element that it read; where a node runs as several
+/// dispatches, only inputs of the first.
+fn candidates(node: &Node) -> &'static [usize] {
+    match node.op {
+        Op::Unary(_) | Op::BatchNormalization { .. } => &[0],
+        Op::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div) => &[0, 1],
+        Op::Binary(BinaryOp::Pow | BinaryOp::Prelu) => &[0, 1],
+        Op::Sum if node.inputs.len() == 2 => &[0, 1],
+        _ => &[],
+    }
+}
+
+/// Permits every output what its operator allows. Whether the input dies there, and whether it pays, is the
+/// planner's to see.
+pub(super) fn permit(graph: &Graph, kinds: &[Kind], sharing: &mut Sharing) {
+    for node in &graph.nodes {
+        let [output] = node.outputs[..] else { continue };
+        for position in candidates(node) {
+            let Some(input) = node.inputs.get(*position) else { continue };
+            let both = [output, *input].iter().all(|id| {
+                let root = sharing.place(*id).0;
+                kinds[root.index()] == Kind::Intermediate
+            });
+            if both && graph.get(*input).shape == graph.get(output).shape {
+                sharing.permit(output, *input);
+            }
+        }
+    }
+}
