@@ -72,6 +72,13 @@ fn overlap(a: &std::ops::Range<u64>, b: &std::ops::Range<u64>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
+/// Whether one of the two may take the bytes of the other in place.
+fn may_take(problem: &Problem, a: TensorId, b: TensorId) -> bool {
+    let permits =
+        |output: TensorId, input: TensorId| problem.tensors()[output.index()].in_place().contains(&input);
+    permits(a, b) || permits(b, a)
+}
+
 /// Tensors of the same arena that are live in some step of `tensor`'s.
 fn neighbours(problem: &Problem, plan: &Plan, tensor: TensorId) -> Vec<TensorId> {
     let steps = |t: TensorId| problem_steps(problem, t);
@@ -106,7 +113,9 @@ fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> 
                     * alignment;
                 for offset in [up, down] {
                     let here = offset..offset + size(problem, tensor);
-                    let new = offset != plan.offset_bytes(tensor) && !offsets.contains(&offset);
+                    // An output in the bytes of an input that it may take is no fault.
+                    let allowed = offset == there.start && may_take(problem, tensor, other);
+                    let new = offset != plan.offset_bytes(tensor) && !offsets.contains(&offset) && !allowed;
                     if new && offset <= room && overlap(&here, &there) {
                         offsets.push(offset);
                     }
