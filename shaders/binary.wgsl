@@ -62,7 +62,10 @@ fn apply(v: f32, w: f32) -> f32 {
         case 2u: { return v * w; }
         case 3u: { return v / w; }
         case 4u: { return power(v, w); }
-        default: { return select(v, v * w, v < 0.0); } // prelu
+        case 5u: { return select(v, v * w, v < 0.0); } // prelu
+        case 6u: { return select(w, v, v < w || v != v); } // least
+        case 7u: { return select(w, v, v > w || v != v); } // largest
+        default: { return v - w * trunc(v / w); } // remainder
     }
 }
 

@@ -74,7 +74,7 @@ fn what_does_not_fit_is_named() {
     graph.outputs = vec![y];
     graph.node("n", Op::Binary(BinaryOp::Prelu), vec![x, x], vec![y]);
     let text = graph.check().unwrap_err().to_string();
-    assert!(text.contains("node 'n' (PRelu)") && text.contains("'x' is int32"), "{text}");
+    assert!(text.contains("node 'n' (PRelu)") && text.contains("'y' is float32"), "{text}");
     let mut short = Value::i32_constant("c", [3], &[1, 2]);
     short.shape = vec![3];
     graph.values.push(short);

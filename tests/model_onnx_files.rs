@@ -156,13 +156,13 @@ fn other_models_import() {
 fn models_with_other_operators_are_refused_with_all_of_them() {
     let Some(folder) = shared() else { return };
     let table = [
-        ("basic_pitch_nmp", vec!["Log", "ReduceMax", "ReduceMin", "ReduceSum"]),
+        ("basic_pitch_nmp", vec!["ReduceMax", "ReduceMin", "ReduceSum"]),
         ("magika_v3_3", vec!["GlobalMaxPool", "ReduceMax", "ReduceSum"]),
         ("ppocrv4_det", vec!["ConvTranspose", "Resize"]),
         ("silero_vad_openvino_16k", vec!["LSTM"]),
         ("tiny_gpt_l2_d64_t32", vec!["LayerNormalization"]),
         ("tiny_unet8_64", vec!["ConvTranspose"]),
-        ("tiny_vit_l2_d64_64", vec!["Erf", "LayerNormalization"]),
+        ("tiny_vit_l2_d64_64", vec!["LayerNormalization"]),
     ];
     for (name, due) in table {
         let error = import(&folder.join(format!("{name}.onnx"))).unwrap_err();

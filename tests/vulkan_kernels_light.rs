@@ -6,6 +6,8 @@
 mod light_cases;
 #[path = "support/light_gpu.rs"]
 mod light_gpu;
+#[path = "support/word_cases.rs"]
+mod word_cases;
 
 use light_cases::{Case, data};
 use light_gpu::Gpu;
@@ -48,10 +50,15 @@ fn check(cases: &[Case], limits: LowerLimits) {
         let tolerance = dispatches.first().map_or(Tolerance::EXACT, |d| d.kernel.kernel().tolerance);
         let largest = expected.iter().filter(|v| v.is_finite()).fold(0.0f32, |m, v| m.max(v.abs()));
         let allowed = tolerance.absolute + tolerance.relative * largest;
+        let float = case.graph.get(case.graph.outputs[0]).is_float();
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            let same = found == expected || found.is_nan() && expected.is_nan();
+            let same = match float {
+                true => found == expected || found.is_nan() && expected.is_nan(),
+                // The words of integers may look like anything.
+                false => found.to_bits() == expected.to_bits(),
+            };
             assert!(
-                same || (found - expected).abs() <= allowed,
+                same || float && (found - expected).abs() <= allowed,
                 "{name}: element {i} is {found:e}, the twin says {expected:e}, allowed {allowed:e}"
             );
         }
@@ -62,6 +69,12 @@ fn check(cases: &[Case], limits: LowerLimits) {
 #[ignore = "needs a Vulkan driver; scripts/test runs it"]
 fn unary_matches_its_twin() {
     check(&light_cases::unary(), limits());
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn smooth_functions_match_their_twins() {
+    check(&light_cases::smooth(), limits());
 }
 
 #[test]
@@ -99,6 +112,29 @@ fn copy_keeps_the_bits_of_odd_floats() {
     let found = run(&case, &dispatches, |d, inputs, out| gpu.dispatch(d, inputs, out));
     let expected: Vec<u32> = [0, 3, 1, 4, 2, 5].iter().map(|i: &usize| odd[*i].to_bits()).collect();
     assert_eq!(found.iter().map(|v| v.to_bits()).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn kernels_of_integers_match_their_twins() {
+    check(&word_cases::unary(), limits());
+    check(&word_cases::binary(), limits());
+    check(&word_cases::casts(), limits());
+    check(&word_cases::choices(), limits());
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn kernels_of_indices_match_their_twins() {
+    check(&word_cases::gathers(), limits());
+    check(&word_cases::scatters(), limits());
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn kernels_of_order_match_their_twins() {
+    check(&word_cases::orders(), limits());
+    check(&word_cases::marks(), limits());
 }
 
 /// Grids of several rows, where the last row runs past the end.

@@ -1,6 +1,7 @@
 //! Floor 1, pure: a network as values and nodes with every shape known, and its liveness as a planning
 //! problem.
 
+mod elementwise;
 mod error;
 mod op;
 pub mod passes;
@@ -9,8 +10,9 @@ mod types;
 mod usage;
 mod value;
 
+pub use elementwise::{BinaryOp, UnaryOp};
 pub use error::GraphError;
-pub use op::{BinaryOp, Op, PadMode, PoolKind, UnaryOp, Window, Window3};
+pub use op::{Op, PadMode, PoolKind, Reduction, Window, Window3};
 pub use sharing::Sharing;
 pub use usage::{Usage, usage};
 pub use value::{Constant, DType, Value, ValueId, WORD_BYTES, int_word, word_int};

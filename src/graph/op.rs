@@ -3,6 +3,8 @@
 //! An importer resolves defaults, opset differences, auto_pad and ceil_mode; what is left here is enough to
 //! compute the output from the input shapes and the output shape.
 
+use super::{BinaryOp, UnaryOp};
+
 /// Strides, padding and dilation of a 2-D window; 1-D tensors `[N, C, L]` are treated as `[N, C, 1, L]` with
 /// `[1, s]`, `[0, left, 0, right]`, `[1, d]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,63 +32,6 @@ pub struct Window3 {
     pub dilations: [usize; 3],
 }
 
-/// Element-wise functions of one tensor.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum UnaryOp {
-    /// `max(x, 0)`.
-    Relu,
-    /// `x` where `x >= 0`, else `alpha * x`.
-    LeakyRelu {
-        /// Slope of the negative side.
-        alpha: f32,
-    },
-    /// `min(max(x, min), max)`.
-    Clip {
-        /// Lower bound (`f32::MIN` where open).
-        min: f32,
-        /// Upper bound (`f32::MAX` where open).
-        max: f32,
-    },
-    /// `1 / (1 + exp(-x))`.
-    Sigmoid,
-    /// Hyperbolic tangent.
-    Tanh,
-    /// `clamp(alpha * x + beta, 0, 1)`.
-    HardSigmoid {
-        /// Slope.
-        alpha: f32,
-        /// Value at 0.
-        beta: f32,
-    },
-    /// `x * clamp(x / 6 + 0.5, 0, 1)`.
-    HardSwish,
-    /// Square root.
-    Sqrt,
-    /// Exponential.
-    Exp,
-    /// `-x`.
-    Neg,
-    /// `1 / x`.
-    Reciprocal,
-}
-
-/// Element-wise functions of two tensors with ONNX (multidirectional) broadcasting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BinaryOp {
-    /// `a + b`.
-    Add,
-    /// `a - b`.
-    Sub,
-    /// `a * b`.
-    Mul,
-    /// `a / b`.
-    Div,
-    /// `a` to the power `b`.
-    Pow,
-    /// `a` where `a >= 0`, else `a * b` (b is the slope).
-    Prelu,
-}
-
 /// What a pooling window computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolKind {
@@ -108,6 +53,21 @@ pub enum PadMode {
     Reflect,
     /// Repeat the edge.
     Edge,
+}
+
+/// What an update does to the element that it meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduction {
+    /// Takes its place.
+    Replace,
+    /// Is added.
+    Add,
+    /// Multiplies it.
+    Mul,
+    /// The lesser stays.
+    Min,
+    /// The larger stays.
+    Max,
 }
 
 /// An executable operator.
@@ -230,6 +190,94 @@ pub enum Op {
         /// The output where a position lies outside.
         outside: f32,
     },
+    /// Input `x`, repeated along each dimension until the output is full; extents of the output are
+    /// multiples of those of the input.
+    Tile,
+    /// Inputs `condition` (integers), `a`, `b` with broadcasting: `a` where the condition is not 0, else `b`.
+    Select,
+    /// Input `x`, converted to the element type of the output. Floats lose their fraction; an integer out
+    /// of the range of its new type wraps.
+    Cast,
+    /// Inputs `x`, `indices`: slices of `x` along one axis. An index counts from the end where it is
+    /// negative, here and below; one outside is brought to the nearest element.
+    Gather {
+        /// Axis in `0..rank`.
+        axis: usize,
+    },
+    /// Inputs `x`, `indices` of the output's shape: the element of `x` at the output's coordinate, with the
+    /// index along the axis.
+    GatherElements {
+        /// Axis in `0..rank`.
+        axis: usize,
+    },
+    /// Inputs `x`, `indices [.., depth]`: slices of `x` at places of `depth` indices each.
+    GatherNd {
+        /// Leading dimensions that `x` and the indices share.
+        batch_dims: usize,
+    },
+    /// Inputs `x`, `indices`, `updates`: `x` with each update at its coordinate, with the index along the
+    /// axis. Updates of one element act in their order.
+    ScatterElements {
+        /// Axis in `0..rank`.
+        axis: usize,
+        /// What an update does to an element.
+        reduction: Reduction,
+    },
+    /// Inputs `x`, `indices [.., depth]`, `updates`: `x` with slices updated at places of `depth` indices
+    /// each. Updates of one place act in their order.
+    ScatterNd {
+        /// What an update does to an element.
+        reduction: Reduction,
+    },
+    /// Input `x`: the largest or least elements along an axis in order (of equal ones the first comes
+    /// first), or where they stand. As many as the output holds.
+    TopK {
+        /// Axis in `0..rank`.
+        axis: usize,
+        /// The largest rather than the least.
+        largest: bool,
+        /// Where they stand rather than the elements.
+        indices: bool,
+    },
+    /// Input `x`: where the largest or least element along an axis stands. The output holds the other
+    /// dimensions, with or without a one in place of the axis.
+    ArgExtreme {
+        /// Axis in `0..rank`.
+        axis: usize,
+        /// The largest rather than the least.
+        largest: bool,
+        /// Of equal elements the last rather than the first.
+        last: bool,
+    },
+    /// Input `x`: running sums along an axis.
+    CumSum {
+        /// Axis in `0..rank`.
+        axis: usize,
+        /// Without the element itself.
+        exclusive: bool,
+        /// From the end.
+        reverse: bool,
+    },
+    /// Inputs `indices`, `values` (off, on): the output has one dimension more, at the axis, along which
+    /// only the index is on; an index outside leaves all off.
+    OneHot {
+        /// Axis in `0..` rank of the output.
+        axis: usize,
+    },
+    /// Input `x [.., rows, columns]`: one triangle of each matrix, zeros elsewhere.
+    Trilu {
+        /// The upper triangle rather than the lower.
+        upper: bool,
+        /// Column minus row of the edge, which is kept.
+        diagonal: i32,
+    },
+    /// Inputs `x`, `lengths [batches]`: the first `length` steps of each sequence reversed.
+    ReverseSequence {
+        /// Dimension of the sequences.
+        batch_axis: usize,
+        /// Dimension of their steps; another one.
+        time_axis: usize,
+    },
 }
 
 impl Op {
@@ -238,27 +286,8 @@ impl Op {
         match self {
             Op::Conv { .. } => "Conv",
             Op::BatchNormalization { .. } => "BatchNormalization",
-            Op::Unary(u) => match u {
-                UnaryOp::Relu => "Relu",
-                UnaryOp::LeakyRelu { .. } => "LeakyRelu",
-                UnaryOp::Clip { .. } => "Clip",
-                UnaryOp::Sigmoid => "Sigmoid",
-                UnaryOp::Tanh => "Tanh",
-                UnaryOp::HardSigmoid { .. } => "HardSigmoid",
-                UnaryOp::HardSwish => "HardSwish",
-                UnaryOp::Sqrt => "Sqrt",
-                UnaryOp::Exp => "Exp",
-                UnaryOp::Neg => "Neg",
-                UnaryOp::Reciprocal => "Reciprocal",
-            },
-            Op::Binary(b) => match b {
-                BinaryOp::Add => "Add",
-                BinaryOp::Sub => "Sub",
-                BinaryOp::Mul => "Mul",
-                BinaryOp::Div => "Div",
-                BinaryOp::Pow => "Pow",
-                BinaryOp::Prelu => "PRelu",
-            },
+            Op::Unary(op) => op.name(),
+            Op::Binary(op) => op.name(),
             Op::Pool { kind: PoolKind::Max, .. } => "MaxPool",
             Op::Pool { kind: PoolKind::Average { .. }, .. } => "AveragePool",
             Op::ReduceMean { .. } => "ReduceMean",
@@ -275,6 +304,21 @@ impl Op {
             Op::Expand => "Expand",
             Op::ConvTranspose { .. } => "ConvTranspose",
             Op::Resample { .. } => "Resample",
+            Op::Tile => "Tile",
+            Op::Select => "Where",
+            Op::Cast => "Cast",
+            Op::Gather { .. } => "Gather",
+            Op::GatherElements { .. } => "GatherElements",
+            Op::GatherNd { .. } => "GatherND",
+            Op::ScatterElements { .. } => "ScatterElements",
+            Op::ScatterNd { .. } => "ScatterND",
+            Op::TopK { .. } => "TopK",
+            Op::ArgExtreme { largest: true, .. } => "ArgMax",
+            Op::ArgExtreme { largest: false, .. } => "ArgMin",
+            Op::CumSum { .. } => "CumSum",
+            Op::OneHot { .. } => "OneHot",
+            Op::Trilu { .. } => "Trilu",
+            Op::ReverseSequence { .. } => "ReverseSequence",
         }
     }
 }

@@ -81,6 +81,38 @@ pub enum KernelId {
     ConvTranspose,
     /// `shaders/resample.wgsl`: interpolation along two axes by tables.
     Resample,
+    /// `shaders/trigonometry.wgsl`: circular and hyperbolic functions of one tensor.
+    Trigonometry,
+    /// `shaders/unary_int.wgsl`: element-wise function of one tensor of integers.
+    UnaryInt,
+    /// `shaders/binary_int.wgsl`: element-wise function of two tensors of integers.
+    BinaryInt,
+    /// `shaders/compare.wgsl`: comparison of two tensors of floats.
+    Compare,
+    /// `shaders/select.wgsl`: choice between two tensors.
+    Select,
+    /// `shaders/convert.wgsl`: conversions between element types.
+    Convert,
+    /// `shaders/gather.wgsl`: slices at places that indices name.
+    Gather,
+    /// `shaders/gather_elements.wgsl`: one element for each index.
+    GatherElements,
+    /// `shaders/scatter_nd.wgsl`: slices written to places that indices name.
+    ScatterNd,
+    /// `shaders/scatter_elements.wgsl`: one element written for each index.
+    ScatterElements,
+    /// `shaders/top_k.wgsl`: the largest elements of each row.
+    TopK,
+    /// `shaders/arg_max.wgsl`: where the largest element of each row stands.
+    ArgMax,
+    /// `shaders/cum_sum.wgsl`: running sums.
+    CumSum,
+    /// `shaders/one_hot.wgsl`: marks indices.
+    OneHot,
+    /// `shaders/trilu.wgsl`: triangles of matrices.
+    Trilu,
+    /// `shaders/reverse_sequence.wgsl`: reverses sequences.
+    ReverseSequence,
 }
 
 impl KernelId {
@@ -102,6 +134,22 @@ impl KernelId {
         KernelId::Pad,
         KernelId::ConvTranspose,
         KernelId::Resample,
+        KernelId::Trigonometry,
+        KernelId::UnaryInt,
+        KernelId::BinaryInt,
+        KernelId::Compare,
+        KernelId::Select,
+        KernelId::Convert,
+        KernelId::Gather,
+        KernelId::GatherElements,
+        KernelId::ScatterNd,
+        KernelId::ScatterElements,
+        KernelId::TopK,
+        KernelId::ArgMax,
+        KernelId::CumSum,
+        KernelId::OneHot,
+        KernelId::Trilu,
+        KernelId::ReverseSequence,
     ];
 
     /// The kernel behind the id.
@@ -123,6 +171,22 @@ impl KernelId {
             KernelId::Pad => &PAD,
             KernelId::ConvTranspose => &CONV_TRANSPOSE,
             KernelId::Resample => &RESAMPLE,
+            KernelId::Trigonometry => &TRIGONOMETRY,
+            KernelId::UnaryInt => &UNARY_INT,
+            KernelId::BinaryInt => &BINARY_INT,
+            KernelId::Compare => &COMPARE,
+            KernelId::Select => &SELECT,
+            KernelId::Convert => &CONVERT,
+            KernelId::Gather => &GATHER,
+            KernelId::GatherElements => &GATHER_ELEMENTS,
+            KernelId::ScatterNd => &SCATTER_ND,
+            KernelId::ScatterElements => &SCATTER_ELEMENTS,
+            KernelId::TopK => &TOP_K,
+            KernelId::ArgMax => &ARG_MAX,
+            KernelId::CumSum => &CUM_SUM,
+            KernelId::OneHot => &ONE_HOT,
+            KernelId::Trilu => &TRILU,
+            KernelId::ReverseSequence => &REVERSE_SEQUENCE,
         }
     }
 }
@@ -257,5 +321,150 @@ static PAD: Kernel = Kernel {
     wgsl: include_str!("../../shaders/pad.wgsl"),
     inputs: &["x"],
     twin: cpu::pad::pad,
+    tolerance: Tolerance::EXACT,
+};
+
+// log near 1, which several of them end with, is the worst.
+static TRIGONOMETRY: Kernel = Kernel {
+    id: KernelId::Trigonometry,
+    name: "trigonometry",
+    wgsl: include_str!("../../shaders/trigonometry.wgsl"),
+    inputs: &["x"],
+    twin: cpu::trigonometry::trigonometry,
+    tolerance: Tolerance::relative(2e-5),
+};
+
+static UNARY_INT: Kernel = Kernel {
+    id: KernelId::UnaryInt,
+    name: "unary_int",
+    wgsl: include_str!("../../shaders/unary_int.wgsl"),
+    inputs: &["x"],
+    twin: cpu::unary_int::unary_int,
+    tolerance: Tolerance::EXACT,
+};
+
+static BINARY_INT: Kernel = Kernel {
+    id: KernelId::BinaryInt,
+    name: "binary_int",
+    wgsl: include_str!("../../shaders/binary_int.wgsl"),
+    inputs: &["a", "b"],
+    twin: cpu::binary_int::binary_int,
+    tolerance: Tolerance::EXACT,
+};
+
+static COMPARE: Kernel = Kernel {
+    id: KernelId::Compare,
+    name: "compare",
+    wgsl: include_str!("../../shaders/compare.wgsl"),
+    inputs: &["a", "b"],
+    twin: cpu::compare::compare,
+    tolerance: Tolerance::EXACT,
+};
+
+static SELECT: Kernel = Kernel {
+    id: KernelId::Select,
+    name: "select",
+    wgsl: include_str!("../../shaders/select.wgsl"),
+    inputs: &["c", "a", "b"],
+    twin: cpu::select::select,
+    tolerance: Tolerance::EXACT,
+};
+
+static CONVERT: Kernel = Kernel {
+    id: KernelId::Convert,
+    name: "convert",
+    wgsl: include_str!("../../shaders/convert.wgsl"),
+    inputs: &["x"],
+    twin: cpu::convert::convert,
+    tolerance: Tolerance::EXACT,
+};
+
+static GATHER: Kernel = Kernel {
+    id: KernelId::Gather,
+    name: "gather",
+    wgsl: include_str!("../../shaders/gather.wgsl"),
+    inputs: &["x", "indices"],
+    twin: cpu::gather::gather,
+    tolerance: Tolerance::EXACT,
+};
+
+static GATHER_ELEMENTS: Kernel = Kernel {
+    id: KernelId::GatherElements,
+    name: "gather_elements",
+    wgsl: include_str!("../../shaders/gather_elements.wgsl"),
+    inputs: &["x", "indices"],
+    twin: cpu::gather_elements::gather_elements,
+    tolerance: Tolerance::EXACT,
+};
+
+static SCATTER_ND: Kernel = Kernel {
+    id: KernelId::ScatterNd,
+    name: "scatter_nd",
+    wgsl: include_str!("../../shaders/scatter_nd.wgsl"),
+    inputs: &["indices", "updates"],
+    twin: cpu::scatter_nd::scatter_nd,
+    tolerance: Tolerance::EXACT,
+};
+
+static SCATTER_ELEMENTS: Kernel = Kernel {
+    id: KernelId::ScatterElements,
+    name: "scatter_elements",
+    wgsl: include_str!("../../shaders/scatter_elements.wgsl"),
+    inputs: &["indices", "updates"],
+    twin: cpu::scatter_elements::scatter_elements,
+    tolerance: Tolerance::EXACT,
+};
+
+static TOP_K: Kernel = Kernel {
+    id: KernelId::TopK,
+    name: "top_k",
+    wgsl: include_str!("../../shaders/top_k.wgsl"),
+    inputs: &["x"],
+    twin: cpu::top_k::top_k,
+    tolerance: Tolerance::EXACT,
+};
+
+static ARG_MAX: Kernel = Kernel {
+    id: KernelId::ArgMax,
+    name: "arg_max",
+    wgsl: include_str!("../../shaders/arg_max.wgsl"),
+    inputs: &["x"],
+    twin: cpu::arg_max::arg_max,
+    tolerance: Tolerance::EXACT,
+};
+
+static CUM_SUM: Kernel = Kernel {
+    id: KernelId::CumSum,
+    name: "cum_sum",
+    wgsl: include_str!("../../shaders/cum_sum.wgsl"),
+    inputs: &["x"],
+    twin: cpu::cum_sum::cum_sum,
+    tolerance: Tolerance::EXACT,
+};
+
+static ONE_HOT: Kernel = Kernel {
+    id: KernelId::OneHot,
+    name: "one_hot",
+    wgsl: include_str!("../../shaders/one_hot.wgsl"),
+    inputs: &["indices", "values"],
+    twin: cpu::one_hot::one_hot,
+    tolerance: Tolerance::EXACT,
+};
+
+static TRILU: Kernel = Kernel {
+    id: KernelId::Trilu,
+    name: "trilu",
+    wgsl: include_str!("../../shaders/trilu.wgsl"),
+    inputs: &["x"],
+    twin: cpu::trilu::trilu,
+    tolerance: Tolerance::EXACT,
+};
+
+static REVERSE_SEQUENCE: Kernel = Kernel {
+    id: KernelId::ReverseSequence,
+    name: "reverse_sequence",
+    wgsl: include_str!("../../shaders/reverse_sequence.wgsl"),
+    inputs: &["x", "lengths"],
+    twin: cpu::reverse_sequence::reverse_sequence,
     tolerance: Tolerance::EXACT,
 };

@@ -1,6 +1,6 @@
 //! One-node networks that between them take every path of the light kernels.
 
-use sublet::graph::{BinaryOp, Graph, Op, PadMode, UnaryOp, Value};
+use sublet::graph::{BinaryOp, DType, Graph, Op, PadMode, UnaryOp, Value};
 
 /// A network of one node, with data for its inputs.
 pub struct Case {
@@ -20,6 +20,19 @@ impl Case {
         graph.outputs.push(out);
         graph.node("node", op, graph.inputs.clone(), vec![out]);
         Case { graph, inputs: inputs.iter().map(|(_, data)| data.clone()).collect() }
+    }
+
+    /// Of any element types: inputs as words, and the output's type and shape.
+    pub fn typed(op: Op, inputs: &[(DType, &[usize], Vec<f32>)], output: (DType, &[usize])) -> Self {
+        let plain: Vec<_> = inputs.iter().map(|(_, shape, words)| (*shape, words.clone())).collect();
+        let mut case = Case::new(op, &plain, output.1);
+        for (id, (dtype, ..)) in case.graph.inputs.iter().zip(inputs) {
+            case.graph.values[id.index()].dtype = *dtype;
+        }
+        case.graph.values[case.graph.outputs[0].index()].dtype = output.0;
+        let types: Vec<String> = inputs.iter().map(|(dtype, ..)| dtype.to_string()).collect();
+        case.graph.name = format!("{} ({} to {})", case.graph.name, types.join(", "), output.0);
+        case
     }
 
     /// With made-up data.
@@ -80,6 +93,49 @@ pub fn unary() -> Vec<Case> {
     cases
 }
 
+/// Functions whose results are near 0 somewhere, where only an absolute difference says something.
+pub fn smooth() -> Vec<Case> {
+    let everywhere = [
+        UnaryOp::Abs,
+        UnaryOp::Floor,
+        UnaryOp::Ceil,
+        UnaryOp::Round,
+        UnaryOp::Sign,
+        UnaryOp::Erf,
+        UnaryOp::Softplus,
+        UnaryOp::Softsign,
+        UnaryOp::Elu { alpha: 1.5 },
+        UnaryOp::Selu { alpha: 1.67, gamma: 1.05 },
+        UnaryOp::Celu { alpha: 0.5 },
+        UnaryOp::ThresholdedRelu { alpha: 0.7 },
+        UnaryOp::Mish,
+        UnaryOp::Gelu { tanh: false },
+        UnaryOp::Gelu { tanh: true },
+        UnaryOp::Shrink { lambda: 0.5, bias: 0.25 },
+        UnaryOp::Sin,
+        UnaryOp::Cos,
+        UnaryOp::Atan,
+        UnaryOp::Sinh,
+        UnaryOp::Cosh,
+        UnaryOp::Asinh,
+    ];
+    let mut wide: Vec<f32> = (-120..=120).map(|i| i as f32 * 0.0625).collect();
+    wide.extend([0.3, -0.3, 2.6, 1e-3, -1e-3, 0.499, 0.501, 2.5, -2.5, 30.0, -30.0, 60.0]);
+    let case = |op, data: Vec<f32>| Case::new(Op::Unary(op), &[(&[data.len()], data.clone())], &[data.len()]);
+    let mut cases: Vec<Case> = everywhere.into_iter().map(|op| case(op, wide.clone())).collect();
+    let inside: Vec<f32> = (-40..=40).map(|i| i as f32 * 0.024).collect();
+    let open = inside.clone();
+    for op in [UnaryOp::Asin, UnaryOp::Acos] {
+        cases.push(case(op, [&inside[..], &[1.0, -1.0]].concat()));
+    }
+    cases.push(case(UnaryOp::Atanh, open.clone()));
+    cases.push(case(UnaryOp::Tan, open));
+    cases.push(case(UnaryOp::Acosh, (0..200).map(|i| 1.0 + i as f32 * 0.05).collect()));
+    cases.push(case(UnaryOp::Log, (1..200).map(|i| i as f32 * 0.05).collect()));
+    cases.push(case(UnaryOp::Log, vec![1e-30, 1e30, 1e-3]));
+    cases
+}
+
 pub fn binary() -> Vec<Case> {
     let shapes: &[(&[usize], &[usize], &[usize])] = &[
         (&[], &[], &[]),
@@ -96,10 +152,13 @@ pub fn binary() -> Vec<Case> {
         (&[0, 3], &[3], &[0, 3]),
     ];
     let mut cases = Vec::new();
-    for op in [BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Prelu] {
+    let remainder = BinaryOp::Mod { truncated: true };
+    use BinaryOp::{Add, Div, Max, Min, Mul, Prelu, Sub};
+    for op in [Add, Sub, Mul, Div, Prelu, Min, Max, remainder] {
         for (a, b, out) in shapes {
             let (a_len, b_len) = (a.iter().product(), b.iter().product());
-            let b_data = if op == BinaryOp::Div { positive(b_len, 3) } else { data(b_len, 3) };
+            let quotient = op == BinaryOp::Div || op == remainder;
+            let b_data = if quotient { positive(b_len, 3) } else { data(b_len, 3) };
             cases.push(Case::new(Op::Binary(op), &[(a, data(a_len, 4)), (b, b_data)], out));
         }
     }

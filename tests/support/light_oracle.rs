@@ -10,7 +10,7 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    fn at(&self, index: &[usize]) -> f64 {
+    pub fn at(&self, index: &[usize]) -> f64 {
         assert_eq!(index.len(), self.shape.len());
         let mut flat = 0;
         for (i, dim) in index.iter().zip(&self.shape) {
@@ -21,7 +21,7 @@ impl Tensor {
     }
 
     /// Reads under an output index with the rules of broadcasting.
-    fn broadcast_at(&self, index: &[usize]) -> f64 {
+    pub fn broadcast_at(&self, index: &[usize]) -> f64 {
         let tail = &index[index.len() - self.shape.len()..];
         let own: Vec<usize> =
             tail.iter().zip(&self.shape).map(|(i, dim)| if *dim == 1 { 0 } else { *i }).collect();
@@ -30,7 +30,7 @@ impl Tensor {
 }
 
 /// Every index of a shape, in row-major order.
-fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for dim in shape {
         all = all.into_iter().flat_map(|head| (0..*dim).map(move |i| [&head[..], &[i]].concat())).collect();
@@ -100,7 +100,66 @@ fn unary(op: UnaryOp, x: f64) -> f64 {
         UnaryOp::Exp => x.exp(),
         UnaryOp::Neg => -x,
         UnaryOp::Reciprocal => 1.0 / x,
+        UnaryOp::Abs => x.abs(),
+        UnaryOp::Floor => x.floor(),
+        UnaryOp::Ceil => x.ceil(),
+        UnaryOp::Round => x.round_ties_even(),
+        UnaryOp::Sign if x == 0.0 => 0.0,
+        UnaryOp::Sign => x.signum(),
+        UnaryOp::Log => x.ln(),
+        UnaryOp::Erf => erf(x),
+        UnaryOp::Softplus => (1.0 + x.exp()).ln(),
+        UnaryOp::Softsign => x / (1.0 + x.abs()),
+        UnaryOp::Elu { alpha } => x.max(0.0) + f64::from(alpha) * (x.min(0.0).exp() - 1.0),
+        UnaryOp::Selu { alpha, gamma } => {
+            f64::from(gamma) * (x.max(0.0) + f64::from(alpha) * (x.min(0.0).exp() - 1.0))
+        }
+        UnaryOp::Celu { alpha } => {
+            x.max(0.0) + (f64::from(alpha) * ((x / f64::from(alpha)).exp() - 1.0)).min(0.0)
+        }
+        UnaryOp::ThresholdedRelu { alpha } => {
+            if x > f64::from(alpha) {
+                x
+            } else {
+                0.0
+            }
+        }
+        UnaryOp::Mish => x * (1.0 + x.exp()).ln().tanh(),
+        UnaryOp::Gelu { tanh: false } => 0.5 * x * (1.0 + erf(x / std::f64::consts::SQRT_2)),
+        UnaryOp::Gelu { tanh: true } => {
+            0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
+        }
+        UnaryOp::Shrink { lambda, bias } => match x {
+            x if x < -f64::from(lambda) => x + f64::from(bias),
+            x if x > f64::from(lambda) => x - f64::from(bias),
+            _ => 0.0,
+        },
+        UnaryOp::Sin => x.sin(),
+        UnaryOp::Cos => x.cos(),
+        UnaryOp::Tan => x.tan(),
+        UnaryOp::Asin => x.asin(),
+        UnaryOp::Acos => x.acos(),
+        UnaryOp::Atan => x.atan(),
+        UnaryOp::Sinh => x.sinh(),
+        UnaryOp::Cosh => x.cosh(),
+        UnaryOp::Asinh => x.asinh(),
+        UnaryOp::Acosh => x.acosh(),
+        UnaryOp::Atanh => x.atanh(),
+        other => panic!("{} is not a function of floats", other.name()),
     }
+}
+
+/// Simpson's rule on the definition.
+fn erf(x: f64) -> f64 {
+    let x = x.clamp(-6.0, 6.0);
+    let h = x / 2000.0;
+    let sum: f64 = (0..1000)
+        .map(|i| {
+            let f = |k: usize| (-(h * k as f64).powi(2)).exp();
+            f(2 * i) + 4.0 * f(2 * i + 1) + f(2 * i + 2)
+        })
+        .sum();
+    2.0 / std::f64::consts::PI.sqrt() * h / 3.0 * sum
 }
 
 fn binary(op: BinaryOp, a: f64, b: f64) -> f64 {
@@ -112,6 +171,10 @@ fn binary(op: BinaryOp, a: f64, b: f64) -> f64 {
         BinaryOp::Pow => a.powf(b),
         BinaryOp::Prelu if a >= 0.0 => a,
         BinaryOp::Prelu => a * b,
+        BinaryOp::Min => a.min(b),
+        BinaryOp::Max => a.max(b),
+        BinaryOp::Mod { truncated: true } => a % b,
+        other => panic!("{} is not a function of floats", other.name()),
     }
 }
 

@@ -95,6 +95,11 @@ impl Node {
         self.attribute(name, |a| a.message(5, value).int(20, 4))
     }
 
+    /// The graph of a model, without the rest of it.
+    pub fn graph(self, name: &str, model: Model) -> Self {
+        self.attribute(name, |a| a.message(6, model.graph).int(20, 5))
+    }
+
     pub fn domain(self, domain: &str) -> Self {
         Node(self.0.bytes(7, domain))
     }

@@ -2,7 +2,7 @@
 //! element i of that input alone.
 
 use super::Kind;
-use crate::graph::{BinaryOp, Graph, Node, Op, Sharing};
+use crate::graph::{Graph, Node, Op, Sharing};
 
 /// Positions of inputs that the node's kernels read, element by element, no later than they write the same
 /// element of the output.
@@ -12,8 +12,9 @@ use crate::graph::{BinaryOp, Graph, Node, Op, Sharing};
 fn candidates(node: &Node) -> &'static [usize] {
     match node.op {
         Op::Unary(_) | Op::BatchNormalization { .. } => &[0],
-        Op::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div) => &[0, 1],
-        Op::Binary(BinaryOp::Pow | BinaryOp::Prelu) => &[0, 1],
+        Op::Cast | Op::Trilu { .. } | Op::CumSum { .. } => &[0],
+        Op::Binary(_) => &[0, 1],
+        Op::Select => &[0, 1, 2],
         Op::Sum if node.inputs.len() == 2 => &[0, 1],
         _ => &[],
     }

@@ -3,27 +3,44 @@
 //! Indices are `u32` and wrap exactly as in WGSL; only loops over whole rows are written for speed.
 
 mod activation;
+pub mod arg_max;
 pub mod batch_norm;
 pub mod binary;
+pub mod binary_int;
 mod block;
+pub mod compare;
 pub(super) mod conv2d;
 pub(super) mod conv2d_depthwise;
 pub(super) mod conv2d_tiled;
 mod conv_params;
 pub(super) mod conv_transpose;
+pub mod convert;
 pub mod copy;
+pub mod cum_sum;
+pub mod gather;
+pub mod gather_elements;
 pub mod lrn;
 pub(super) mod matmul;
 mod matmul_params;
 pub(super) mod matvec;
+pub mod one_hot;
 pub mod pad;
 mod parallel;
 pub(super) mod pool2d;
 pub mod reduce_mean;
 pub(super) mod resample;
+pub mod reverse_sequence;
 mod rows;
+pub mod scatter_elements;
+pub mod scatter_nd;
+pub mod select;
 pub mod softmax;
+pub mod top_k;
+pub mod trigonometry;
+pub mod trilu;
 pub mod unary;
+pub mod unary_int;
+mod words;
 
 /// The float in word `at` of a parameter block.
 fn float(params: &[u32], at: usize) -> f32 {

@@ -7,9 +7,11 @@ mod matmul;
 mod pool;
 
 mod elementwise;
+mod gather;
 mod norm;
 mod pad;
 mod resample;
+mod rows;
 mod segments;
 mod shape;
 mod site;
@@ -108,6 +110,22 @@ pub fn lower_without(
         Op::Slice { starts, steps } => shape::lower_slice(&site, starts, steps),
         Op::Concat { axis } => shape::lower_concat(&site, *axis, elided),
         Op::Expand => shape::lower_expand(&site),
+        Op::Tile => shape::lower_tile(&site),
+        Op::Select => elementwise::lower_select(&site),
+        Op::Cast => elementwise::lower_cast(&site),
+        Op::Gather { axis } => gather::lower_gather(&site, *axis),
+        Op::GatherElements { axis } => gather::lower_gather_elements(&site, *axis),
+        Op::GatherNd { batch_dims } => gather::lower_gather_nd(&site, *batch_dims),
+        Op::ScatterElements { axis, reduction } => gather::lower_scatter_elements(&site, *axis, *reduction),
+        Op::ScatterNd { reduction } => gather::lower_scatter_nd(&site, *reduction),
+        Op::TopK { axis, largest, indices } => rows::lower_top_k(&site, *axis, *largest, *indices),
+        Op::ArgExtreme { axis, largest, last } => rows::lower_arg(&site, *axis, *largest, *last),
+        Op::CumSum { axis, exclusive, reverse } => rows::lower_cum_sum(&site, *axis, *exclusive, *reverse),
+        Op::OneHot { axis } => rows::lower_one_hot(&site, *axis),
+        Op::Trilu { upper, diagonal } => rows::lower_trilu(&site, *upper, *diagonal),
+        Op::ReverseSequence { batch_axis, time_axis } => {
+            rows::lower_reverse_sequence(&site, *batch_axis, *time_axis)
+        }
         Op::Pad { mode, before } => pad::lower_pad(&site, *mode, before),
         Op::Conv { .. } => lower_conv(graph, node, limits),
         Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),

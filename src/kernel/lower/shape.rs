@@ -43,7 +43,13 @@ fn gather(site: &Site, start: i64, strides: &[i64]) -> Result<Vec<Dispatch>, Low
 }
 
 pub(super) fn lower_copy(site: &Site) -> Result<Vec<Dispatch>, LowerError> {
-    let [x] = site.inputs()?;
+    site.inputs::<1>()?;
+    lower_identity(site)
+}
+
+/// Input 0 copied to the output, whatever the others are.
+pub(super) fn lower_identity(site: &Site) -> Result<Vec<Dispatch>, LowerError> {
+    let Some(x) = site.inputs.first() else { return Err(site.unsupported("0 inputs, needs 1 or more")) };
     let (len, out_len) = (x.len(), site.output.len());
     if len != out_len {
         return Err(site.unsupported(format!("input has {len} elements, output has {out_len}")));
@@ -62,6 +68,23 @@ pub(super) fn lower_expanded(site: &Site, x: &Value) -> Result<Vec<Dispatch>, Lo
     let strides = broadcast(&x.shape, shape)
         .ok_or_else(|| site.unsupported(format!("{:?} does not broadcast to {shape:?}", x.shape)))?;
     gather(site, 0, &strides)
+}
+
+/// Each dimension is walked as one of repeats, which read the same elements, and one of the input.
+pub(super) fn lower_tile(site: &Site) -> Result<Vec<Dispatch>, LowerError> {
+    let [x] = site.inputs()?;
+    site.expect_rank("output dimensions", site.output.shape.len())?;
+    let (mut dims, mut strides) = (Vec::new(), Vec::new());
+    for (d, stride) in row_major(&x.shape).into_iter().enumerate() {
+        let (from, to) = (x.shape[d], site.output.shape[d]);
+        if from == 0 || !to.is_multiple_of(from) {
+            return Err(site.unsupported(format!("dimension {d} of {from} elements does not fill {to}")));
+        }
+        dims.extend([to / from, from]);
+        strides.extend([0, stride]);
+    }
+    let to = row_major(&dims);
+    copy(site, site.operand(0), &dims, Side { start: 0, strides: &strides }, Side { start: 0, strides: &to })
 }
 
 pub(super) fn lower_transpose(site: &Site, perm: &[usize]) -> Result<Vec<Dispatch>, LowerError> {

@@ -56,11 +56,15 @@ impl<'m> Importer<'m> {
     fn new(name: String, opset: i64, graph: &'m GraphProto) -> Self {
         let mut readers: HashMap<&str, usize> = HashMap::new();
         let outputs = graph.output.iter().filter_map(|o| o.name.as_deref());
-        for name in graph.node.iter().flat_map(|n| &n.input).map(String::as_str).chain(outputs) {
+        let nodes = order::all_nodes(graph);
+        let inner_outputs = order::inner_graphs(graph).into_iter().flat_map(|g| &g.output);
+        let inner_outputs = inner_outputs.filter_map(|o| o.name.as_deref());
+        let inputs = nodes.iter().flat_map(|n| &n.input).map(String::as_str);
+        for name in inputs.chain(outputs).chain(inner_outputs) {
             *readers.entry(name).or_default() += 1;
         }
         // Names that sublet makes up must not meet any of these.
-        let mut value_names: HashSet<String> = graph.node.iter().flat_map(|n| n.output.clone()).collect();
+        let mut value_names: HashSet<String> = nodes.iter().flat_map(|n| n.output.clone()).collect();
         value_names.extend(graph.input.iter().filter_map(|i| i.name.clone()));
         value_names.extend(graph.initializer.iter().filter_map(|t| t.name.clone()));
         Importer {
@@ -105,6 +109,13 @@ impl<'m> Importer<'m> {
             }
         }
         Ok(())
+    }
+
+    /// The nodes of a graph inside an operator, in their own order, as nodes of this one. Names are unique
+    /// over both graphs.
+    pub(super) fn inline(&mut self, graph: &'m GraphProto) -> Result<(), ModelError> {
+        self.initializers(graph)?;
+        graph.node.iter().try_for_each(|node| self.node(node))
     }
 
     fn node(&mut self, proto: &'m NodeProto) -> Result<(), ModelError> {

@@ -30,6 +30,33 @@ fn is_standard(domain: Option<&str>) -> bool {
     matches!(domain, None | Some("" | "ai.onnx"))
 }
 
+/// Graphs inside the nodes of a graph, at any depth.
+pub(super) fn inner_graphs(graph: &GraphProto) -> Vec<&GraphProto> {
+    let own = graph.node.iter().flat_map(|n| &n.attribute).filter_map(|a| a.g.as_ref());
+    own.flat_map(|inner| [vec![inner], inner_graphs(inner)].concat()).collect()
+}
+
+/// The nodes of a graph and of all graphs inside it.
+pub(super) fn all_nodes(graph: &GraphProto) -> Vec<&NodeProto> {
+    let inner = inner_graphs(graph).into_iter().flat_map(|inner| &inner.node);
+    graph.node.iter().chain(inner).collect()
+}
+
+/// Names that a node reads: its inputs, and what graphs inside it take from around it.
+fn read_names(node: &NodeProto) -> Vec<&str> {
+    let mut names: Vec<&str> = node.input.iter().map(String::as_str).collect();
+    for graph in node.attribute.iter().filter_map(|a| a.g.as_ref()) {
+        let mut own: BTreeSet<&str> = graph.node.iter().flat_map(|n| &n.output).map(String::as_str).collect();
+        own.extend(graph.initializer.iter().filter_map(|t| t.name.as_deref()));
+        own.extend(graph.input.iter().filter_map(|i| i.name.as_deref()));
+        let outputs = graph.output.iter().filter_map(|o| o.name.as_deref());
+        let read = graph.node.iter().flat_map(read_names).chain(outputs);
+        names.extend(read.filter(|name| !own.contains(name)));
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
 /// What a node is called in errors: its name, or its first output.
 pub(super) fn label(node: &NodeProto) -> String {
     let name = node.name.as_deref().filter(|n| !n.is_empty());
@@ -92,13 +119,13 @@ pub(super) fn schedule(graph: &GraphProto, inputs: &[Input<'_>]) -> Result<Vec<u
     let mut waits = vec![0usize; graph.node.len()];
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); graph.node.len()];
     for (index, node) in graph.node.iter().enumerate() {
-        for name in node.input.iter().filter(|name| !name.is_empty()) {
-            match writers.get(name.as_str()) {
+        for name in read_names(node) {
+            match writers.get(name) {
                 Some(writer) => {
                     readers[*writer].push(index);
                     waits[index] += 1;
                 }
-                None if sources.contains(name.as_str()) => {}
+                None if sources.contains(name) => {}
                 None => return Err(fault(index, format!("reads '{name}', which nothing defines"))),
             }
         }

@@ -72,6 +72,12 @@ impl<'m> Site<'_, 'm> {
         (0..self.proto.input.len()).all(|i| self.optional(i).is_none_or(|t| t.data.is_some()))
     }
 
+    /// Whether the arithmetic of shapes applies: constants all, none of them floats.
+    pub(super) fn all_constant_ints(&self) -> bool {
+        let int = |t: &Tensor| t.data.is_some() && !t.dtype.is_float();
+        (0..self.proto.input.len()).all(|i| self.optional(i).is_none_or(int))
+    }
+
     /// The integers of a constant input.
     pub(super) fn ints(&self, index: usize) -> Result<Vec<i64>, Fault> {
         let name = self.input_name(index).unwrap_or_default();
@@ -83,18 +89,6 @@ impl<'m> Site<'_, 'm> {
 
     pub(super) fn optional_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Fault> {
         self.optional(index).is_some().then(|| self.ints(index)).transpose()
-    }
-
-    /// The one number of a constant float input, where it is given.
-    pub(super) fn optional_float(&self, index: usize) -> Result<Option<f32>, Fault> {
-        let Some(tensor) = self.optional(index) else { return Ok(None) };
-        match tensor.f32_data() {
-            Some([x]) => Ok(Some(*x)),
-            _ => {
-                let name = self.input_name(index).unwrap_or_default();
-                Err(format!("input {index} '{name}' must be one constant float").into())
-            }
-        }
     }
 
     /// The word of a constant input of one element, where it is given.
@@ -139,6 +133,12 @@ impl<'m> Site<'_, 'm> {
     pub(super) fn constant(&mut self, what: &str, shape: Vec<usize>, data: Vec<f32>) -> ValueId {
         let name = unique(&mut self.importer.value_names, format!("{}/{what}", self.name));
         self.importer.graph.value(Value::f32_constant(name, shape, data))
+    }
+
+    /// The same of integers.
+    pub(super) fn int_constant(&mut self, what: &str, shape: Vec<usize>, data: &[i32]) -> ValueId {
+        let name = unique(&mut self.importer.value_names, format!("{}/{what}", self.name));
+        self.importer.graph.value(Value::i32_constant(name, shape, data))
     }
 
     /// Element type of a value of the graph.

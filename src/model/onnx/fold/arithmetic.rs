@@ -70,7 +70,12 @@ fn pair(a: &mut Tensor, b: &mut Tensor) -> Result<Pair, String> {
     }
 }
 
-/// Add, Sub, Mul, Div, Min, Max, And, Or.
+/// What [`binary`] has.
+pub(in crate::model::onnx) fn is_binary(op: &str) -> bool {
+    matches!(op, "Add" | "Sub" | "Mul" | "Div" | "And" | "Or" | "Min" | "Max")
+}
+
+/// Add, Sub, Mul, Div, Min, Max, And, Or of integers.
 ///
 /// # Errors
 /// The operands are not of one kind, do not broadcast, or an integer is divided by 0.
@@ -78,24 +83,7 @@ pub(in crate::model::onnx) fn binary(op: &str, mut a: Tensor, mut b: Tensor) -> 
     let dtype = a.dtype;
     let operands = pair(&mut a, &mut b)?;
     let (out, data) = match operands {
-        Pair::Floats(x, y) => {
-            let f: fn(f32, f32) -> f32 = match op {
-                "Add" => |x, y| x + y,
-                "Sub" => |x, y| x - y,
-                "Mul" => |x, y| x * y,
-                "Div" => |x, y| x / y,
-                "Min" => |x, y| if x.is_nan() || x < y { x } else { y },
-                "Max" => |x, y| if x.is_nan() || x > y { x } else { y },
-                _ => return Err(format!("{op} of {dtype} is not defined")),
-            };
-            let (out, data) = match op {
-                // The two that make large weights, where the loop must be inlined.
-                "Add" => zip((x, &a.shape), (y, &b.shape), |x, y| x + y)?,
-                "Mul" => zip((x, &a.shape), (y, &b.shape), |x, y| x * y)?,
-                _ => zip((x, &a.shape), (y, &b.shape), f)?,
-            };
-            (out, Constant::F32(data))
-        }
+        Pair::Floats(..) => return Err(format!("{op} of {dtype} is not folded")),
         Pair::Ints(x, y) => {
             if op == "Div" && y.contains(&0) {
                 return Err("an integer is divided by 0".into());
@@ -129,11 +117,7 @@ pub(in crate::model::onnx) fn binary(op: &str, mut a: Tensor, mut b: Tensor) -> 
 pub(in crate::model::onnx) fn modulo(mut a: Tensor, mut b: Tensor, fmod: bool) -> Result<Tensor, String> {
     let dtype = a.dtype;
     let (out, data) = match pair(&mut a, &mut b)? {
-        Pair::Floats(..) if !fmod => return Err("floats need fmod = 1".into()),
-        Pair::Floats(x, y) => {
-            let (out, data) = zip((x, &a.shape), (y, &b.shape), |x, y| x % y)?;
-            (out, Constant::F32(data))
-        }
+        Pair::Floats(..) => return Err(format!("Mod of {dtype} is not folded")),
         Pair::Ints(_, y) if y.contains(&0) => return Err("an integer is divided by 0".into()),
         Pair::Ints(x, y) if fmod => {
             let (out, data) = zip((x, &a.shape), (y, &b.shape), i64::wrapping_rem)?;
@@ -202,54 +186,38 @@ pub(in crate::model::onnx) fn select(
     Ok(Tensor::constant(dtype, out, data))
 }
 
-/// Neg, Abs, Floor, Ceil, Sqrt, Reciprocal, Not.
+/// Neg, Abs, Not of integers.
 ///
 /// # Errors
 /// The function is not defined for the element type.
 pub(in crate::model::onnx) fn unary(op: &str, x: Tensor) -> Result<Tensor, String> {
     let dtype = x.dtype;
-    let data = match x.data {
-        Some(Constant::F32(data)) => {
-            let f: fn(f32) -> f32 = match op {
-                "Neg" => |x| -x,
-                "Abs" => f32::abs,
-                "Floor" => f32::floor,
-                "Ceil" => f32::ceil,
-                "Sqrt" => f32::sqrt,
-                "Reciprocal" => |x| 1.0 / x,
-                _ => return Err(format!("{op} of {dtype} is not defined")),
-            };
-            let mut data = Arc::unwrap_or_clone(data);
-            data.iter_mut().for_each(|x| *x = f(*x));
-            Constant::F32(Arc::new(data))
-        }
-        Some(Constant::I64(data)) => {
-            let f: fn(i64) -> i64 = match op {
-                "Neg" => i64::wrapping_neg,
-                "Abs" => i64::wrapping_abs,
-                "Not" => |x| i64::from(x == 0),
-                _ => return Err(format!("{op} of {dtype} is not defined")),
-            };
-            let mut data = Arc::unwrap_or_clone(data);
-            data.iter_mut().for_each(|x| *x = narrow(dtype, f(*x)));
-            Constant::I64(Arc::new(data))
-        }
-        None => return Err("its input is not constant".into()),
+    let Some(Constant::I64(data)) = x.data else { return Err(format!("{op} of {dtype} is not folded")) };
+    let f: fn(i64) -> i64 = match op {
+        "Neg" => i64::wrapping_neg,
+        "Abs" => i64::wrapping_abs,
+        "Not" => |x| i64::from(x == 0),
+        _ => return Err(format!("{op} of {dtype} is not defined")),
     };
-    Ok(Tensor::constant(dtype, x.shape, data))
+    let mut data = Arc::unwrap_or_clone(data);
+    data.iter_mut().for_each(|x| *x = narrow(dtype, f(*x)));
+    Ok(Tensor::constant(dtype, x.shape, Constant::I64(Arc::new(data))))
 }
 
-/// Cast. float64 and float16 are held as float32; a value for float16 is rounded to what float16 can hold.
+/// Cast. Floats of all types are held as float32; a value for those of 16 bits is rounded to what they hold.
 ///
 /// # Errors
 /// There is no memory for the result.
 pub(in crate::model::onnx) fn cast(x: Tensor, to: DType) -> Result<Tensor, String> {
-    let to_float = matches!(to, DType::F32 | DType::F64 | DType::F16);
-    let round = |x: f32| if to == DType::F16 { half::f16::from_f32(x).to_f32() } else { x };
+    let to_float = to.is_float();
+    let round = |x: f32| match to {
+        DType::F16 => half::f16::from_f32(x).to_f32(),
+        DType::BF16 => half::bf16::from_f32(x).to_f32(),
+        _ => x,
+    };
+    let rounded = to == x.dtype || matches!(to, DType::F32 | DType::F64);
     let data = match x.data {
-        Some(Constant::F32(data)) if to_float && (to != DType::F16 || x.dtype == DType::F16) => {
-            Constant::F32(data)
-        }
+        Some(Constant::F32(data)) if to_float && rounded => Constant::F32(data),
         Some(Constant::F32(data)) if to_float => {
             Constant::F32(Arc::new(data.iter().map(|x| round(*x)).collect()))
         }

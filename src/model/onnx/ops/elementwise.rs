@@ -1,78 +1,180 @@
-//! Element-wise operators.
+//! Element-wise operators. Integer constants are folded in 64 bits, as the arithmetic of shapes needs; all
+//! others become nodes.
 
-use super::must_fold;
-use crate::graph::{BinaryOp, Op, UnaryOp};
+use crate::graph::{BinaryOp, DType, Op, UnaryOp, ValueId, word_int};
+use crate::model::onnx::fold;
 use crate::model::onnx::site::{Fault, Site};
-use crate::model::onnx::{fold, shape as shapes};
+use crate::model::shape as shapes;
 
-/// Functions of one tensor that exist at run time.
+/// Functions of one tensor.
 pub(super) fn unary(site: &mut Site) -> Result<(), Fault> {
+    let op = match parameterless(site.op()) {
+        Some(op) => op,
+        None => with_attributes(site)?,
+    };
+    if site.all_constant_ints() && matches!(op, UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Not) {
+        let x = site.take(0)?;
+        site.set(0, fold::unary(site.op(), x)?);
+        return Ok(());
+    }
+    let dims = site.shape(0)?;
+    match op {
+        UnaryOp::IsNan | UnaryOp::IsInf { .. } => site.emit_as(Op::Unary(op), &[0], dims, DType::Bool),
+        _ => site.emit(Op::Unary(op), &[0], dims),
+    }
+}
+
+fn parameterless(op: &str) -> Option<UnaryOp> {
+    Some(match op {
+        "Abs" => UnaryOp::Abs,
+        "Acos" => UnaryOp::Acos,
+        "Acosh" => UnaryOp::Acosh,
+        "Asin" => UnaryOp::Asin,
+        "Asinh" => UnaryOp::Asinh,
+        "Atan" => UnaryOp::Atan,
+        "Atanh" => UnaryOp::Atanh,
+        "BitwiseNot" => UnaryOp::BitwiseNot,
+        "Ceil" => UnaryOp::Ceil,
+        "Cos" => UnaryOp::Cos,
+        "Cosh" => UnaryOp::Cosh,
+        "Erf" => UnaryOp::Erf,
+        "Exp" => UnaryOp::Exp,
+        "Floor" => UnaryOp::Floor,
+        "HardSwish" => UnaryOp::HardSwish,
+        "IsNaN" => UnaryOp::IsNan,
+        "Log" => UnaryOp::Log,
+        "Mish" => UnaryOp::Mish,
+        "Neg" => UnaryOp::Neg,
+        "Not" => UnaryOp::Not,
+        "Reciprocal" => UnaryOp::Reciprocal,
+        "Relu" => UnaryOp::Relu,
+        "Round" => UnaryOp::Round,
+        "Sigmoid" => UnaryOp::Sigmoid,
+        "Sign" => UnaryOp::Sign,
+        "Sin" => UnaryOp::Sin,
+        "Sinh" => UnaryOp::Sinh,
+        "Softplus" => UnaryOp::Softplus,
+        "Softsign" => UnaryOp::Softsign,
+        "Sqrt" => UnaryOp::Sqrt,
+        "Tan" => UnaryOp::Tan,
+        "Tanh" => UnaryOp::Tanh,
+        _ => return None,
+    })
+}
+
+fn with_attributes(site: &Site) -> Result<UnaryOp, Fault> {
     let attributes = site.attributes();
     let float =
         |name: &str, default: f32| -> Result<f32, String> { Ok(attributes.float(name)?.unwrap_or(default)) };
-    let op = match site.op() {
-        "Relu" => UnaryOp::Relu,
-        "LeakyRelu" => UnaryOp::LeakyRelu { alpha: float("alpha", 0.01)? },
-        "Sigmoid" => UnaryOp::Sigmoid,
-        "Tanh" => UnaryOp::Tanh,
+    Ok(match site.op() {
+        "Celu" => UnaryOp::Celu { alpha: float("alpha", 1.0)? },
+        "Elu" => UnaryOp::Elu { alpha: float("alpha", 1.0)? },
+        "Gelu" => match attributes.string("approximate")?.unwrap_or("none") {
+            "none" => UnaryOp::Gelu { tanh: false },
+            "tanh" => UnaryOp::Gelu { tanh: true },
+            other => return Err(format!("attribute 'approximate' is '{other}', not 'none' or 'tanh'").into()),
+        },
         "HardSigmoid" => UnaryOp::HardSigmoid { alpha: float("alpha", 0.2)?, beta: float("beta", 0.5)? },
-        "HardSwish" => UnaryOp::HardSwish,
-        "Sqrt" => UnaryOp::Sqrt,
-        "Exp" => UnaryOp::Exp,
-        "Neg" => UnaryOp::Neg,
-        "Reciprocal" => UnaryOp::Reciprocal,
+        "IsInf" => UnaryOp::IsInf {
+            positive: attributes.flag("detect_positive", true)?,
+            negative: attributes.flag("detect_negative", true)?,
+        },
+        "LeakyRelu" => UnaryOp::LeakyRelu { alpha: float("alpha", 0.01)? },
+        // The defaults as the operator states them.
+        "Selu" => {
+            let (alpha, gamma) = (1.673_263_192_176_818_8_f64, 1.050_701_022_148_132_3_f64);
+            UnaryOp::Selu { alpha: float("alpha", alpha as f32)?, gamma: float("gamma", gamma as f32)? }
+        }
+        "Shrink" => UnaryOp::Shrink { lambda: float("lambd", 0.5)?, bias: float("bias", 0.0)? },
+        "ThresholdedRelu" => UnaryOp::ThresholdedRelu { alpha: float("alpha", 1.0)? },
         other => return Err(format!("{other} is not an element-wise function").into()),
-    };
-    if site.all_constant() && matches!(op, UnaryOp::Sqrt | UnaryOp::Neg | UnaryOp::Reciprocal) {
-        return fold_unary(site);
-    }
-    let dims = site.shape(0)?;
-    site.emit(Op::Unary(op), &[0], dims)
+    })
 }
 
+/// Bounds are attributes before operator set 11, inputs from then on; those that a run computes are a Max and
+/// a Min.
 pub(super) fn clip(site: &mut Site) -> Result<(), Fault> {
-    let (min, max) = if site.opset() < 11 {
-        (site.attributes().float("min")?, site.attributes().float("max")?)
-    } else {
-        (site.optional_float(1)?, site.optional_float(2)?)
-    };
-    let op = UnaryOp::Clip { min: min.unwrap_or(f32::MIN), max: max.unwrap_or(f32::MAX) };
     let dims = site.shape(0)?;
-    site.emit(Op::Unary(op), &[0], dims)
+    if site.opset() < 11 {
+        let (min, max) = (site.attributes().float("min")?, site.attributes().float("max")?);
+        let op = UnaryOp::Clip { min: min.unwrap_or(f32::MIN), max: max.unwrap_or(f32::MAX) };
+        return site.emit(Op::Unary(op), &[0], dims);
+    }
+    let dtype = site.input(0)?.dtype;
+    let constant = |i: usize| site.optional(i).is_none_or(|bound| bound.data.is_some());
+    if constant(1) && constant(2) {
+        let (min, max) = (site.optional_word(1)?, site.optional_word(2)?);
+        let op = match dtype.int_range() {
+            None => UnaryOp::Clip { min: min.unwrap_or(f32::MIN), max: max.unwrap_or(f32::MAX) },
+            Some((low, high)) => {
+                let int = |word: Option<f32>, open| word.map_or(open, word_int);
+                UnaryOp::ClipInt { min: int(min, low), max: int(max, high) }
+            }
+        };
+        return site.emit(Op::Unary(op), &[0], dims);
+    }
+    for i in 1..3 {
+        if let Some(bound) = site.optional(i).filter(|bound| bound.shape.iter().product::<usize>() != 1) {
+            return Err(format!("bound {i} has shape {:?}, it is one number", bound.shape).into());
+        }
+    }
+    let mut x = site.value(0)?;
+    if site.optional(1).is_some() {
+        let (op, bound) = (Op::Binary(BinaryOp::Max), site.value(1)?);
+        if site.optional(2).is_none() {
+            return site.emit_values(op, vec![x, bound], dims);
+        }
+        x = site.emit_before("raised", op, vec![x, bound], dims.clone())?;
+    }
+    let bound = site.value(2)?;
+    site.emit_values(Op::Binary(BinaryOp::Min), vec![x, bound], dims)
 }
 
-/// Add, Sub, Mul, Div.
+/// Add, Sub, Mul, Div, and what is of integers alone.
 pub(super) fn binary(site: &mut Site) -> Result<(), Fault> {
-    if site.all_constant() {
-        return fold_binary(site);
-    }
     let op = match site.op() {
         "Add" => BinaryOp::Add,
         "Sub" => BinaryOp::Sub,
         "Mul" => BinaryOp::Mul,
-        _ => BinaryOp::Div,
+        "Div" => BinaryOp::Div,
+        "And" | "BitwiseAnd" => BinaryOp::And,
+        "Or" | "BitwiseOr" => BinaryOp::Or,
+        "Xor" | "BitwiseXor" => BinaryOp::Xor,
+        "BitShift" => match site.attributes().string("direction")? {
+            Some("LEFT") => BinaryOp::ShiftLeft,
+            Some("RIGHT") => BinaryOp::ShiftRight,
+            other => return Err(format!("attribute 'direction' is {other:?}, not LEFT or RIGHT").into()),
+        },
+        other => return Err(format!("{other} is not a function of two tensors").into()),
     };
+    if site.all_constant_ints() && fold::is_binary(site.op()) {
+        return fold_binary(site);
+    }
     let dims = shapes::broadcast(&site.input(0)?.shape, &site.input(1)?.shape)?;
     site.emit(Op::Binary(op), &[0, 1], dims)
 }
 
-/// The exponent may be an integer of any kind; at run time it is a float.
+/// Base and exponent may differ in type; the result has the type of the base.
 pub(super) fn pow(site: &mut Site) -> Result<(), Fault> {
-    if site.all_constant() {
-        let (base, exponent) = (site.take(0)?, site.take(1)?);
-        site.set(0, fold::power(base, exponent)?);
-        return Ok(());
-    }
-    let exponent = site.input(1)?;
-    let dims = shapes::broadcast(&site.input(0)?.shape, &exponent.shape)?;
-    let Some(ints) = exponent.i64_data() else {
-        return site.emit(Op::Binary(BinaryOp::Pow), &[0, 1], dims);
+    let (base, exponent) = (site.input(0)?.clone(), site.input(1)?.clone());
+    let dims = shapes::broadcast(&base.shape, &exponent.shape)?;
+    let op = Op::Binary(BinaryOp::Pow);
+    let (x, e) = (site.value(0)?, site.value(1)?);
+    let cast = |site: &mut Site, what: &str, value: ValueId, shape: Vec<usize>| {
+        site.emit_before_as(what, Op::Cast, vec![value], shape, DType::F32)
     };
-    let floats = ints.iter().map(|x| *x as f32).collect();
-    let shape = exponent.shape.clone();
-    let exponent = site.constant("exponent", shape, floats);
-    let base = site.value(0)?;
-    site.emit_values(Op::Binary(BinaryOp::Pow), vec![base, exponent], dims)
+    match (base.dtype.is_float(), exponent.dtype.is_float()) {
+        (true, false) => {
+            let e = cast(site, "exponent", e, exponent.shape)?;
+            site.emit_values(op, vec![x, e], dims)
+        }
+        (false, true) => {
+            let x = cast(site, "base", x, base.shape)?;
+            let power = site.emit_before("power", op, vec![x, e], dims.clone())?;
+            site.emit_output_as(0, Op::Cast, vec![power], dims, base.dtype)
+        }
+        _ => site.emit_values(op, vec![x, e], dims),
+    }
 }
 
 pub(super) fn prelu(site: &mut Site) -> Result<(), Fault> {
@@ -81,27 +183,67 @@ pub(super) fn prelu(site: &mut Site) -> Result<(), Fault> {
     site.emit(Op::Binary(BinaryOp::Prelu), &[0, 1], dims)
 }
 
-pub(super) fn sum(site: &mut Site) -> Result<(), Fault> {
-    let count = site.input_count();
+/// Shape of all inputs broadcast together.
+fn broadcast_all(site: &Site) -> Result<Vec<usize>, Fault> {
     let mut dims = site.shape(0)?;
-    for i in 1..count {
+    for i in 1..site.input_count() {
         dims = shapes::broadcast(&dims, &site.input(i)?.shape)?;
     }
-    let op = if count == 1 { Op::Copy } else { Op::Sum };
-    site.emit(op, &(0..count).collect::<Vec<_>>(), dims)
+    Ok(dims)
 }
 
-pub(super) fn modulo(site: &mut Site) -> Result<(), Fault> {
-    must_fold(site)?;
-    let fmod = site.attributes().flag("fmod", false)?;
-    let (a, b) = (site.take(0)?, site.take(1)?);
-    site.set(0, fold::modulo(a, b, fmod)?);
+/// Sum, and Mean, which is the sum divided.
+pub(super) fn sum(site: &mut Site) -> Result<(), Fault> {
+    let count = site.input_count();
+    let dims = broadcast_all(site)?;
+    let op = if count == 1 { Op::Copy } else { Op::Sum };
+    let inputs = (0..count).map(|i| site.value(i)).collect::<Result<Vec<_>, _>>()?;
+    if site.op() == "Sum" || count == 1 {
+        return site.emit_values(op, inputs, dims);
+    }
+    let total = site.emit_before("total", op, inputs, dims.clone())?;
+    let divisor = site.constant("count", vec![], vec![count as f32]);
+    site.emit_values(Op::Binary(BinaryOp::Div), vec![total, divisor], dims)
+}
+
+/// Max and Min of any number of inputs: the first two, then each further one.
+pub(super) fn extreme(site: &mut Site) -> Result<(), Fault> {
+    if site.all_constant_ints() {
+        return fold_binary(site);
+    }
+    let op = Op::Binary(if site.op() == "Max" { BinaryOp::Max } else { BinaryOp::Min });
+    let (count, mut dims) = (site.input_count(), site.shape(0)?);
+    if count < 2 {
+        return site.emit(Op::Copy, &[0], dims);
+    }
+    let mut so_far = site.value(0)?;
+    for i in 1..count {
+        dims = shapes::broadcast(&dims, &site.input(i)?.shape)?;
+        let pair = vec![so_far, site.value(i)?];
+        if i + 1 == count {
+            return site.emit_values(op, pair, dims);
+        }
+        so_far = site.emit_before(&i.to_string(), op.clone(), pair, dims.clone())?;
+    }
     Ok(())
 }
 
-/// Functions of two tensors or more, at import.
-pub(super) fn fold_binary(site: &mut Site) -> Result<(), Fault> {
-    must_fold(site)?;
+pub(super) fn modulo(site: &mut Site) -> Result<(), Fault> {
+    let fmod = site.attributes().flag("fmod", false)?;
+    if site.all_constant_ints() {
+        let (a, b) = (site.take(0)?, site.take(1)?);
+        site.set(0, fold::modulo(a, b, fmod)?);
+        return Ok(());
+    }
+    if site.input(0)?.dtype.is_float() && !fmod {
+        return Err("floats need fmod = 1".into());
+    }
+    let dims = shapes::broadcast(&site.input(0)?.shape, &site.input(1)?.shape)?;
+    site.emit(Op::Binary(BinaryOp::Mod { truncated: fmod }), &[0, 1], dims)
+}
+
+/// Functions of two integer tensors or more, at import.
+fn fold_binary(site: &mut Site) -> Result<(), Fault> {
     let mut result = site.take(0)?;
     for i in 1..site.input_count() {
         let next = site.take(i)?;
@@ -111,24 +253,29 @@ pub(super) fn fold_binary(site: &mut Site) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Functions of one tensor, at import.
-pub(super) fn fold_unary(site: &mut Site) -> Result<(), Fault> {
-    must_fold(site)?;
-    let x = site.take(0)?;
-    site.set(0, fold::unary(site.op(), x)?);
-    Ok(())
+pub(super) fn compare(site: &mut Site) -> Result<(), Fault> {
+    if site.all_constant_ints() {
+        let (a, b) = (site.take(0)?, site.take(1)?);
+        site.set(0, fold::compare(site.op(), a, b)?);
+        return Ok(());
+    }
+    let op = match site.op() {
+        "Equal" => BinaryOp::Equal,
+        "Less" => BinaryOp::Less,
+        "Greater" => BinaryOp::Greater,
+        "LessOrEqual" => BinaryOp::LessOrEqual,
+        _ => BinaryOp::GreaterOrEqual,
+    };
+    let dims = shapes::broadcast(&site.input(0)?.shape, &site.input(1)?.shape)?;
+    site.emit_as(Op::Binary(op), &[0, 1], dims, DType::Bool)
 }
 
-pub(super) fn fold_compare(site: &mut Site) -> Result<(), Fault> {
-    must_fold(site)?;
-    let (a, b) = (site.take(0)?, site.take(1)?);
-    site.set(0, fold::compare(site.op(), a, b)?);
-    Ok(())
-}
-
-pub(super) fn fold_where(site: &mut Site) -> Result<(), Fault> {
-    must_fold(site)?;
-    let (condition, a, b) = (site.take(0)?, site.take(1)?, site.take(2)?);
-    site.set(0, fold::select(&condition, a, b)?);
-    Ok(())
+pub(super) fn choose(site: &mut Site) -> Result<(), Fault> {
+    if site.all_constant_ints() {
+        let (condition, a, b) = (site.take(0)?, site.take(1)?, site.take(2)?);
+        site.set(0, fold::select(&condition, a, b)?);
+        return Ok(());
+    }
+    let (dims, dtype) = (broadcast_all(site)?, site.input(1)?.dtype);
+    site.emit_as(Op::Select, &[0, 1, 2], dims, dtype)
 }

@@ -182,39 +182,6 @@ pub(super) fn slice(site: &mut Site) -> Result<(), Fault> {
     )
 }
 
-/// Constant indices; on a run-time tensor they must lie at equal distances, so that it is a Slice.
-pub(super) fn gather(site: &mut Site) -> Result<(), Fault> {
-    let dims = site.shape(0)?;
-    let axis = shapes::axis(site.attributes().int("axis")?.unwrap_or(0), dims.len())?;
-    let index_shape = site.shape(1)?;
-    let size = dims[axis] as i64;
-    let inside = |i: i64| match i {
-        i if (-size..size).contains(&i) => Ok((if i < 0 { i + size } else { i }) as usize),
-        i => Err(format!("index {i} is outside dimension {axis} of {dims:?}")),
-    };
-    let indices = site.ints(1)?.into_iter().map(inside).collect::<Result<Vec<_>, _>>()?;
-    let out = [&dims[..axis], &index_shape, &dims[axis + 1..]].concat();
-    if site.input(0)?.data.is_some() {
-        let x = site.take(0)?;
-        site.set(0, fold::gather(&x, axis, &indices, out)?);
-        return Ok(());
-    }
-    let at = |i: usize| indices[i] as i64;
-    let step = if indices.len() > 1 { at(1) - at(0) } else { 1 };
-    let even = step != 0 && (1..indices.len()).all(|i| at(i) - at(i - 1) == step);
-    if indices.is_empty() || !even {
-        return Err("on a run-time tensor its indices must lie at equal distances".into());
-    }
-    let (mut starts, mut steps, mut part) = (vec![0; dims.len()], vec![1; dims.len()], dims.clone());
-    (starts[axis], steps[axis], part[axis]) = (at(0), step, indices.len());
-    if part == out {
-        return site.emit(Op::Slice { starts, steps }, &[0], out);
-    }
-    let x = site.value(0)?;
-    let part = site.emit_before("slice", Op::Slice { starts, steps }, vec![x], part)?;
-    site.emit_values(Op::Copy, vec![part], out)
-}
-
 /// One Slice for each output that is read.
 pub(super) fn split(site: &mut Site) -> Result<(), Fault> {
     let dims = site.shape(0)?;
