@@ -15,6 +15,9 @@ struct Params {
     depth: u32, // 1..=8
     outer_stride: u32, // of o in x
     outer_places: u32, // places between those of one o and the next: 0 or `places`
+    first: u32, // what is bound of x starts there along its first indexed dimension,
+    bound: u32, // and holds so many; other places are left to other dispatches
+    x_start: u32, // elements that are bound before that
     extents: array<vec4<u32>, 2>, // of the dimensions that are indexed
     strides: array<vec4<u32>, 2>, // of those dimensions in x
 }
@@ -45,8 +48,13 @@ fn main(
     let j = (i / p.inner) % p.places;
     let o = i / p.inner / p.places;
     let first = p.indices_base + (o * p.outer_places + j) * p.depth;
-    var source = p.x_base + o * p.outer_stride + n;
-    for (var k = 0u; k < p.depth; k += 1u) {
+    var source = p.x_base + p.x_start + o * p.outer_stride + n;
+    let row = place(indices[first], p.extents[0][0]);
+    if row < p.first || row - p.first >= p.bound {
+        return;
+    }
+    source += (row - p.first) * p.strides[0][0];
+    for (var k = 1u; k < p.depth; k += 1u) {
         let extent = p.extents[k / 4u][k % 4u];
         source += place(indices[first + k], extent) * p.strides[k / 4u][k % 4u];
     }

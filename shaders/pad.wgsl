@@ -1,6 +1,6 @@
 // Padding of every dimension; a removed margin is `x_start` and a smaller `extents`. Outside: mode 0 writes
-// `value`, mode 1 mirrors without repeating the edge, mode 2 repeats the edge. Words of any
-// type.
+// `value`, mode 1 mirrors without repeating the edge, mode 2 repeats the edge, mode 3 goes on at the other
+// end. Words of any type.
 //
 // Bindings: 0 parameters, 1 x, 2 out.
 // Dispatch: 1-D over `count` output elements, 256 a workgroup, folded into x and y.
@@ -34,6 +34,9 @@ fn resolve(i: u32, before: u32, extent: u32) -> u32 {
     }
     if p.mode == 2u || extent == 1u {
         return select(0u, extent - 1u, i >= before);
+    }
+    if p.mode == 3u {
+        return select((extent - (before - i) % extent) % extent, (i - before) % extent, i >= before);
     }
     // Distance past the nearer edge, folded into one period of the mirror image.
     let period = 2u * (extent - 1u);

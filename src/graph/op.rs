@@ -53,6 +53,8 @@ pub enum PadMode {
     Reflect,
     /// Repeat the edge.
     Edge,
+    /// Go on at the other end.
+    Wrap,
 }
 
 /// What an update does to the element that it meets.

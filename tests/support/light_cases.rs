@@ -227,7 +227,7 @@ pub fn pads() -> Vec<Case> {
         Case::of(Op::Pad { mode, before: before.to_vec() }, &[shape], out)
     };
     let mut cases = Vec::new();
-    for mode in [PadMode::Constant(-7.5), PadMode::Reflect, PadMode::Edge] {
+    for mode in [PadMode::Constant(-7.5), PadMode::Reflect, PadMode::Edge, PadMode::Wrap] {
         cases.extend([
             pad(mode, &[], &[], &[]),
             pad(mode, &[5], &[2], &[9]),

@@ -201,6 +201,7 @@ fn pad(x: &Tensor, index: &[usize], mode: PadMode, before: &[i64], out_shape: &[
             i = match mode {
                 PadMode::Constant(value) => return f64::from(value),
                 PadMode::Edge => i.clamp(low, high - 1),
+                PadMode::Wrap => low + (i - low).rem_euclid(high - low),
                 PadMode::Reflect if high - low == 1 => low,
                 PadMode::Reflect if i < low => 2 * low - i,
                 PadMode::Reflect => 2 * (high - 1) - i,

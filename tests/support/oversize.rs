@@ -1,7 +1,7 @@
 //! Networks whose tensors are over a small binding limit, all of kernels that run in segments.
 
 use super::graphs::Builder;
-use sublet::graph::{BinaryOp, Graph, Op, UnaryOp, ValueId};
+use sublet::graph::{BinaryOp, DType, Graph, Op, UnaryOp, Value, ValueId};
 
 /// The binding limit these networks are over, bytes.
 pub const LIMIT_BYTES: u64 = 4096;
@@ -30,6 +30,8 @@ pub fn all() -> Vec<(Graph, usize)> {
         (products(), 20),
         (batches(), 8),
         (thin_products(), 8),
+        (lookups(), 8),
+        (words(), 15),
     ]
 }
 
@@ -143,6 +145,40 @@ fn batches() -> Graph {
     let t = b.op("t", Op::MatMul, &[x, y], &[2, 6, 20, 10]);
     let out = b.op("out", Op::MatMul, &[t, z], &[2, 6, 20, 90]);
     b.output(&[out])
+}
+
+/// Rows of a table named by indices, with rows of odd length, and places of two indices.
+fn lookups() -> Graph {
+    let mut b = Builder::new("lookups");
+    let indices: Vec<i32> = (0..20).map(|i| (i * 37) % 200 - 100).collect();
+    let table = b.constant("table", &[100, 33], numbers(3300));
+    let rows = b.0.value(Value::i32_constant("rows", [20], &indices));
+    let t = b.op("t", Op::Gather { axis: 0 }, &[table, rows], &[20, 33]);
+    let places: Vec<i32> = (0..40).map(|i| (i * 37) % 59 - 29).collect();
+    let x = b.input("x", &[30, 30, 5]);
+    let places = b.0.value(Value::i32_constant("places", [20, 2], &places));
+    let u = b.op("u", Op::GatherNd { batch_dims: 0 }, &[x, places], &[20, 5]);
+    b.output(&[t, u])
+}
+
+/// Comparisons, choices and conversions over the limit.
+fn words() -> Graph {
+    let mut b = Builder::new("words");
+    let shape = [2600];
+    let x = b.input("x", &shape);
+    let half = b.constant("half", &[], vec![0.5]);
+    let large = typed(&mut b, "large", Op::Binary(BinaryOp::Greater), &[x, half], &shape, DType::Bool);
+    let whole = typed(&mut b, "whole", Op::Cast, &[x], &shape, DType::I32);
+    let sum = typed(&mut b, "sum", Op::Binary(BinaryOp::Add), &[whole, whole], &shape, DType::I32);
+    let back = typed(&mut b, "back", Op::Cast, &[sum], &shape, DType::F32);
+    let out = b.op("out", Op::Select, &[large, x, back], &shape);
+    b.output(&[out])
+}
+
+fn typed(b: &mut Builder, name: &str, op: Op, inputs: &[ValueId], shape: &[usize], dtype: DType) -> ValueId {
+    let id = b.op(name, op, inputs, shape);
+    b.0.values[id.index()].dtype = dtype;
+    id
 }
 
 /// Up to four rows times matrices, in stacks.

@@ -47,6 +47,9 @@ fn resolve(i: u32, before: u32, extent: u32, mode: u32) -> u32 {
     if mode == 2 || extent == 1 {
         return if i >= before { extent - 1 } else { 0 };
     }
+    if mode == 3 {
+        return if i >= before { (i - before) % extent } else { (extent - (before - i) % extent) % extent };
+    }
     let period = 2 * (extent - 1);
     let distance = i.abs_diff(before) % period;
     distance.min(period - distance)

@@ -1,10 +1,11 @@
 //! Operators that read and write at places that a tensor of indices names.
 
 use super::LowerError;
+use super::segments::ALIGN_LEN;
 use super::site::Site;
 use super::strides::{Space, row_major, write_array};
 use crate::graph::{Reduction, Value};
-use crate::kernel::{Dispatch, KernelId, ParamWriter};
+use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
 
 /// Most indices of a place.
 const MAX_DEPTH: usize = 8;
@@ -44,18 +45,41 @@ struct Gather<'a> {
     at: Places<'a>,
 }
 
+/// One dispatch, or where `x` is over the binding limit one for each run of rows that is bound, a row being
+/// one index of the first dimension that is indexed: it writes what lies there.
 fn gather(site: &Site, gather: &Gather) -> Result<Vec<Dispatch>, LowerError> {
     gather.at.check(site)?;
     let count = site.output.len();
-    let params = ParamWriter::new(3)
-        .u32(count as u32)
-        .u32(gather.places as u32)
-        .u32(gather.inner as u32)
-        .u32(gather.at.extents.len() as u32)
-        .u32(gather.outer_stride as u32)
-        .u32(if gather.own_places { gather.places as u32 } else { 0 });
-    let inputs = vec![site.operand(0), site.operand(1)];
-    Ok(vec![site.linear(KernelId::Gather, inputs, gather.at.write(params), count)?])
+    let (extent, row_len) = (gather.at.extents[0], gather.at.strides[0] as usize);
+    let runs = match site.inputs[0].len() == gather.outer_stride {
+        true => site.row_runs(extent, row_len),
+        // Rows of several outer slices do not lie together.
+        false => vec![(0, extent)],
+    };
+    let dispatch = |&(first, rows): &(usize, usize)| {
+        let params = ParamWriter::new(3)
+            .u32(count as u32)
+            .u32(gather.places as u32)
+            .u32(gather.inner as u32)
+            .u32(gather.at.extents.len() as u32)
+            .u32(gather.outer_stride as u32)
+            .u32(if gather.own_places { gather.places as u32 } else { 0 })
+            .u32(first as u32)
+            .u32(rows as u32);
+        let start_len = first * row_len / ALIGN_LEN * ALIGN_LEN;
+        let x_start = first * row_len - start_len;
+        let params = params.u32(x_start as u32);
+        let x = match (site.operand(0), runs.len()) {
+            (Operand::Value { value, .. }, 2..) => {
+                Operand::Value { value, start_len, len: x_start + rows * row_len }
+            }
+            (whole, _) => whole,
+        };
+        let inputs = vec![x, site.operand(1)];
+        let whole = site.linear(KernelId::Gather, inputs, gather.at.write(params), count)?;
+        Ok(Dispatch { fills_output: runs.len() == 1, ..whole })
+    };
+    runs.iter().map(dispatch).collect()
 }
 
 /// Refuses an axis that the tensor does not have.

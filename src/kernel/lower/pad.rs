@@ -79,6 +79,7 @@ fn dispatch(site: &Site, mode: PadMode, start: i64, dims: &[Dim]) -> Result<Vec<
         PadMode::Constant(value) => (0, value),
         PadMode::Reflect => (1, 0.0),
         PadMode::Edge => (2, 0.0),
+        PadMode::Wrap => (3, 0.0),
     };
     let params = ParamWriter::new(2)
         .u32(site.output.len() as u32)

@@ -1,6 +1,6 @@
 //! A node with its values resolved, and what every lowering needs of it: checks, operands, grids.
 
-use super::segments::{Segment, Walked, segments};
+use super::segments::{ALIGN_LEN, Segment, Walked, segments};
 use super::{LowerError, LowerLimits};
 use crate::graph::{Graph, Node, Value, ValueId};
 use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
@@ -123,6 +123,17 @@ impl<'a> Site<'a> {
     /// is refused in the end by the tensor that is over the limit.
     pub(super) fn segments(&self, dims: &[usize], walked: &[Walked]) -> Vec<Segment> {
         segments(dims, walked, self.limits.max_binding_bytes).unwrap_or_else(|| self.whole(dims, walked))
+    }
+
+    /// Runs `(first, rows)` of the rows of a tensor, each within the binding limit if it is bound from the
+    /// last lawful element before it on; one run where all fits, or where no cut serves.
+    pub(super) fn row_runs(&self, rows: usize, row_len: usize) -> Vec<(usize, usize)> {
+        let most_len = usize::try_from(self.limits.max_binding_bytes / 4).unwrap_or(usize::MAX);
+        let each = most_len.saturating_sub(ALIGN_LEN - 1) / row_len.max(1);
+        if rows.saturating_mul(row_len) <= most_len || each == 0 {
+            return vec![(0, rows)];
+        }
+        (0..rows).step_by(each).map(|first| (first, each.min(rows - first))).collect()
     }
 
     /// A space in one segment.

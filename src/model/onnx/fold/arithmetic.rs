@@ -70,12 +70,16 @@ fn pair(a: &mut Tensor, b: &mut Tensor) -> Result<Pair, String> {
     }
 }
 
-/// What [`binary`] has.
-pub(in crate::model::onnx) fn is_binary(op: &str) -> bool {
-    matches!(op, "Add" | "Sub" | "Mul" | "Div" | "And" | "Or" | "Min" | "Max")
+/// What [`binary`] has for integers, and for floats.
+pub(in crate::model::onnx) fn is_binary(op: &str, floats: bool) -> bool {
+    match op {
+        "Add" | "Sub" | "Mul" | "Div" => true,
+        "And" | "Or" | "Min" | "Max" => !floats,
+        _ => false,
+    }
 }
 
-/// Add, Sub, Mul, Div, Min, Max, And, Or of integers.
+/// Add, Sub, Mul, Div; Min, Max, And, Or of integers alone. Of floats as the twin computes them.
 ///
 /// # Errors
 /// The operands are not of one kind, do not broadcast, or an integer is divided by 0.
@@ -83,7 +87,16 @@ pub(in crate::model::onnx) fn binary(op: &str, mut a: Tensor, mut b: Tensor) -> 
     let dtype = a.dtype;
     let operands = pair(&mut a, &mut b)?;
     let (out, data) = match operands {
-        Pair::Floats(..) => return Err(format!("{op} of {dtype} is not folded")),
+        Pair::Floats(x, y) => {
+            let (out, data) = match op {
+                "Add" => zip((x, &a.shape), (y, &b.shape), |x, y| x + y)?,
+                "Sub" => zip((x, &a.shape), (y, &b.shape), |x, y| x - y)?,
+                "Mul" => zip((x, &a.shape), (y, &b.shape), |x, y| x * y)?,
+                "Div" => zip((x, &a.shape), (y, &b.shape), |x, y| x / y)?,
+                _ => return Err(format!("{op} of {dtype} is not folded")),
+            };
+            (out, Constant::F32(data))
+        }
         Pair::Ints(x, y) => {
             if op == "Div" && y.contains(&0) {
                 return Err("an integer is divided by 0".into());

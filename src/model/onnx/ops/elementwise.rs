@@ -147,7 +147,8 @@ pub(super) fn binary(site: &mut Site) -> Result<(), Fault> {
         },
         other => return Err(format!("{other} is not a function of two tensors").into()),
     };
-    if site.all_constant_ints() && fold::is_binary(site.op()) {
+    // Large weights are made by these, in the bytes of an operand.
+    if site.all_constant() && fold::is_binary(site.op(), site.input(0)?.dtype.is_float()) {
         return fold_binary(site);
     }
     let dims = shapes::broadcast(&site.input(0)?.shape, &site.input(1)?.shape)?;
@@ -242,7 +243,7 @@ pub(super) fn modulo(site: &mut Site) -> Result<(), Fault> {
     site.emit(Op::Binary(BinaryOp::Mod { truncated: fmod }), &[0, 1], dims)
 }
 
-/// Functions of two integer tensors or more, at import.
+/// Functions of two tensors or more, at import.
 fn fold_binary(site: &mut Site) -> Result<(), Fault> {
     let mut result = site.take(0)?;
     for i in 1..site.input_count() {

@@ -1,8 +1,10 @@
 //! Operators that move elements without changing them.
 
-use crate::graph::{Op, PadMode};
+use std::sync::Arc;
+
+use crate::graph::{DType, Op, PadMode};
 use crate::model::onnx::site::{Fault, Site};
-use crate::model::onnx::tensor::{MAX_LEN, checked_len};
+use crate::model::onnx::tensor::{Constant, MAX_CONSTANT_LEN, MAX_LEN, Tensor, checked_len};
 use crate::model::onnx::{fold, shape as shapes};
 
 /// The same elements under another shape: free for a constant, a copy at run time.
@@ -26,11 +28,18 @@ pub(super) fn identity(site: &mut Site) -> Result<(), Fault> {
 }
 
 pub(super) fn dropout(site: &mut Site) -> Result<(), Fault> {
-    if site.output_used(1) {
-        return Err("its output mask is read; only inference is supported".into());
-    }
     if site.optional_ints(2)?.is_some_and(|training| training != [0]) {
         return Err("training_mode is set; only inference is supported".into());
+    }
+    if site.output_used(1) {
+        // Nothing is dropped. Before operator set 10 the mask has the type of the data.
+        let (dims, dtype) = (site.shape(0)?, site.input(0)?.dtype);
+        let len = checked_len(&dims, MAX_CONSTANT_LEN)?;
+        let mask = match site.opset() < 10 {
+            true => Tensor::constant(dtype, dims, Constant::F32(Arc::new(vec![1.0; len]))),
+            false => Tensor::constant(DType::Bool, dims, Constant::I64(Arc::new(vec![1; len]))),
+        };
+        site.set(1, mask);
     }
     identity(site)
 }
@@ -247,6 +256,7 @@ pub(super) fn pad(site: &mut Site) -> Result<(), Fault> {
         "constant" => PadMode::Constant(value.unwrap_or(0.0)),
         "reflect" => PadMode::Reflect,
         "edge" => PadMode::Edge,
+        "wrap" => PadMode::Wrap,
         other => return Err(format!("mode '{other}' is not supported").into()),
     };
     let (mut before, mut out) = (vec![0i64; dims.len()], dims.clone());
@@ -256,7 +266,7 @@ pub(super) fn pad(site: &mut Site) -> Result<(), Fault> {
         let (least, most) = match mode {
             PadMode::Constant(_) => (-size, MAX_LEN as i64),
             PadMode::Reflect => (0, (size - 1).max(0)),
-            PadMode::Edge => (0, if size == 0 { 0 } else { MAX_LEN as i64 }),
+            PadMode::Edge | PadMode::Wrap => (0, if size == 0 { 0 } else { MAX_LEN as i64 }),
         };
         if low.min(high) < least || low.max(high) > most || size + low + high < 0 {
             return Err(format!(
