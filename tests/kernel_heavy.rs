@@ -132,6 +132,9 @@ fn pooling_matches_the_definition() {
         PoolKind::Max,
         PoolKind::Average { count_include_pad: false },
         PoolKind::Average { count_include_pad: true },
+        PoolKind::Lp { p: 1 },
+        PoolKind::Lp { p: 2 },
+        PoolKind::Lp { p: 3 },
     ];
     for kind in kinds {
         for (pool, extra) in [
