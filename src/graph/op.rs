@@ -106,7 +106,8 @@ pub enum Reduction {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Op {
-    /// Inputs `x [N, C, H, W]`, `w [M, C / groups, kH, kW]`, optionally `bias [M]` (or their 1-D forms).
+    /// Inputs `x [N, C, H, W]`, `w [M, C / groups, kH, kW]`, optionally `bias [M]` (or their 1-D forms), and
+    /// after a bias optionally an addend of the output's shape, added before the activation.
     Conv {
         /// Strides, padding, dilation; `kernel` equals the weight's last dimensions.
         window: Window,

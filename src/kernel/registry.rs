@@ -219,7 +219,7 @@ static CONV2D: Kernel = Kernel {
     id: KernelId::Conv2d,
     name: "conv2d",
     wgsl: include_str!("../../shaders/conv2d.wgsl"),
-    inputs: &["x", "w", "bias"],
+    inputs: &["x", "w", "bias", "addend"],
     twin: cpu::conv2d::run,
     tolerance: SUM_OF_PRODUCTS,
 };
@@ -228,7 +228,7 @@ static CONV2D_TILED: Kernel = Kernel {
     id: KernelId::Conv2dTiled,
     name: "conv2d_tiled",
     wgsl: include_str!("../../shaders/conv2d_tiled.wgsl"),
-    inputs: &["x", "w", "bias"],
+    inputs: &["x", "w", "bias", "addend"],
     twin: cpu::conv2d_tiled::run,
     tolerance: SUM_OF_PRODUCTS,
 };
@@ -237,7 +237,7 @@ static CONV2D_DEPTHWISE: Kernel = Kernel {
     id: KernelId::Conv2dDepthwise,
     name: "conv2d_depthwise",
     wgsl: include_str!("../../shaders/conv2d_depthwise.wgsl"),
-    inputs: &["x", "w", "bias"],
+    inputs: &["x", "w", "bias", "addend"],
     twin: cpu::conv2d_depthwise::run,
     tolerance: SUM_OF_PRODUCTS,
 };

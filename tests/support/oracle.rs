@@ -46,6 +46,7 @@ pub fn conv(case: &Case) -> Vec<f64> {
                             }
                         }
                     }
+                    sum += case.operand(3).map_or(0.0, |(_, addend)| f64::from(addend[y.len()]));
                     y.push(activate(*activation, sum));
                 }
             }
