@@ -3,6 +3,7 @@
 
 mod support;
 
+use sublet::graph::Op;
 use sublet::model::tflite::parse;
 use sublet::model::{ImportOptions, ModelError};
 use support::tflite_encoder::{Field, INT8, Model};
@@ -12,6 +13,7 @@ const CONV_2D: i32 = 3;
 const FULLY_CONNECTED: i32 = 9;
 const RELU: i32 = 19;
 const RESHAPE: i32 = 22;
+const PAD: i32 = 34;
 const RFFT2D: i32 = 131;
 
 fn import(model: &Model) -> Result<sublet::graph::Graph, ModelError> {
@@ -64,6 +66,34 @@ fn columns_follow_a_flattened_image() {
     let graph = import(&m).unwrap();
     let matrix = graph.values.iter().find(|v| v.name == "matrix").unwrap();
     assert_eq!(matrix.f32_data().unwrap(), [0.0, 2.0, 4.0, 6.0, 1.0, 3.0, 5.0, 7.0]);
+}
+
+/// Zeros around an image that a convolution alone reads are its own padding; for other readers they are
+/// written.
+#[test]
+fn padding_is_left_to_a_convolution() {
+    let padded = |also_read: bool| {
+        let mut m = Model::default();
+        let x = m.input("x", &[1, 4, 4, 1]);
+        let pads = m.ints("pads", &[4, 2], &[0, 0, 1, 2, 0, 3, 0, 0]);
+        let y = m.value("y", &[1, 7, 7, 1]);
+        m.op(PAD, &[x, pads], &[y], &[]);
+        let w = m.floats("w", &[2, 3, 3, 1], &[1.0; 18]);
+        let z = m.value("z", &[1, 5, 5, 2]);
+        m.op(CONV_2D, &[y, w, -1], &[z], &[(0, Field::Byte(1))]);
+        m.outputs.push(z);
+        if also_read {
+            m.outputs.push(y);
+        }
+        import(&m).unwrap()
+    };
+    let alone = padded(false);
+    // One channel: the input is only looked at as [1, 1, 4, 4].
+    assert_eq!(ops(&alone), ["Copy", "Conv", "Transpose"]);
+    let Op::Conv { window, .. } = &alone.nodes[1].op else { panic!("{:?}", alone.nodes[1]) };
+    assert_eq!(window.pads, [1, 0, 2, 3]);
+    assert_eq!(alone.get(alone.nodes[1].outputs[0]).shape, [1, 2, 5, 5]);
+    assert!(ops(&padded(true)).contains(&"Pad"));
 }
 
 #[test]

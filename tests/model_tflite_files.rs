@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sublet::exec::{CpuNetwork, Program};
+use sublet::graph::passes::Passes;
 use sublet::graph::{DType, Graph};
 use sublet::kernel::LowerLimits;
 use sublet::model::tflite::load;
 use sublet::model::{ImportOptions, npy};
 use sublet::plan::{Alignment, Planner};
-use support::records::{records, summary};
 
 const LIMITS: LowerLimits = LowerLimits { max_binding_bytes: u64::MAX, max_workgroups: 65_535 };
 
@@ -43,22 +43,30 @@ fn import(folder: &Path, name: &str) -> Graph {
     graph
 }
 
-/// Runs a planned network on the CPU on the input rule of ../shared/models/README.md and holds every output
-/// against what LiteRT's reference kernels gave.
-fn computes(folder: &Path, name: &str, tolerance: f32) -> Graph {
-    let graph = import(folder, name);
-    let program = Program::new(graph.clone(), Alignment::new(256).unwrap(), LIMITS).unwrap();
+/// Outputs of a planned network on the CPU, on the input rule of ../shared/models/README.md.
+fn run(graph: &Graph) -> Vec<Vec<f32>> {
+    let (graph, sharing) = Passes::ALL.apply(graph.clone()).unwrap();
+    let program = Program::sharing(graph, sharing, Alignment::new(256).unwrap(), LIMITS).unwrap();
     let plan = Planner::auto().plan(&program.usage.problem).unwrap();
     let inputs = program.default_inputs();
-    let outputs = CpuNetwork::new(Arc::new(program), &plan).unwrap().run(&inputs).unwrap();
+    CpuNetwork::new(Arc::new(program), &plan).unwrap().run(&inputs).unwrap()
+}
+
+/// Holds an output against what LiteRT's reference kernels gave.
+fn close(name: &str, found: &[f32], due: &[f32], tolerance: f32) {
+    let largest = due.iter().fold(0.0f32, |m, v| m.max(v.abs()));
+    let diff = found.iter().zip(due).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert_eq!(found.len(), due.len(), "{name}");
+    assert!(diff <= tolerance * largest, "{name}: {diff} of {largest}");
+}
+
+fn computes(folder: &Path, name: &str, tolerance: f32) -> Graph {
+    let graph = import(folder, name);
+    let outputs = run(&graph);
     for (k, (id, found)) in graph.outputs.iter().zip(&outputs).enumerate() {
         let due = npy::read(&folder.join(format!("{name}.out{k}.npy"))).unwrap();
         assert_eq!(graph.get(*id).shape, due.shape, "{name} output {k}");
-        let due = due.words(DType::F32).unwrap();
-        let largest = due.iter().fold(0.0f32, |m, v| m.max(v.abs()));
-        let diff = found.iter().zip(&due).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        println!("{name} output {k}: differs by {diff} of {largest}, {:?}", summary(&records(&graph)));
-        assert!(diff <= tolerance * largest, "{name} output {k}: {diff} of {largest}");
+        close(&format!("{name} output {k}"), found, &due.words(DType::F32).unwrap(), tolerance);
     }
     graph
 }
@@ -76,5 +84,32 @@ fn models_compute_what_litert_computed() {
     let Some(folder) = shared() else { return };
     for name in ["face_detection_short_range", "face_landmark"] {
         computes(&folder, name, 1e-4);
+    }
+}
+
+/// One small model a family of operators, with the outputs of all cases one after the other.
+#[test]
+fn operators_compute_what_litert_computed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tflite");
+    let families = [
+        ("elementwise", 55),
+        ("linear", 6),
+        ("parts", 34),
+        ("resizing", 12),
+        ("shapes", 24),
+        ("windows", 20),
+    ];
+    for (family, count) in families {
+        let graph = import(&folder, family);
+        let due = npy::read(&folder.join(format!("{family}.out.npy"))).unwrap().words(DType::F32).unwrap();
+        let outputs = run(&graph);
+        assert_eq!(outputs.len(), count, "{family}");
+        let mut rest = &due[..];
+        for (id, found) in graph.outputs.iter().zip(&outputs) {
+            let (due, after) = rest.split_at(found.len());
+            close(&format!("{family} '{}'", graph.get(*id).name), found, due, 1e-5);
+            rest = after;
+        }
+        assert!(rest.is_empty(), "{family}");
     }
 }

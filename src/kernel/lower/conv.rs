@@ -40,8 +40,7 @@ pub(super) fn lower_conv(
     let conv = Conv::read(&cx, *window, *groups)?;
     let activation = activation_words(&cx, *activation)?;
     let (x, w, y) = (cx.whole(cx.input(0)?)?, cx.input(1)?, cx.whole(cx.output()?)?);
-    let optional = |i: usize| node.inputs.get(i).map_or(Ok(Operand::Absent), |id| cx.whole(*id));
-    let (bias, addend) = (optional(2)?, optional(3)?);
+    let bias = node.inputs.get(2).map_or(Ok(Operand::Absent), |id| cx.whole(*id))?;
     if y == Operand::Absent {
         return Ok(Vec::new());
     }
@@ -65,9 +64,9 @@ pub(super) fn lower_conv(
         };
         dispatches.push(Dispatch {
             kernel,
-            inputs: vec![x, w, bias, addend],
+            inputs: vec![x, w, bias],
             output: y,
-            params: conv.params(&cx, [*first, *channels], [bias, addend], activation)?,
+            params: conv.params(&cx, *first, *channels, bias != Operand::Absent, activation)?,
             workgroups: conv.workgroups(&cx, kernel, *channels)?,
             fills_output: segments.len() == 1,
         });
@@ -129,8 +128,7 @@ impl Conv {
             && out_channels.checked_rem(groups) == Some(0)
             && window.kernel == [kernel_h, kernel_w]
             && (y_batch, y_channels) == (batch, out_channels)
-            && bias_len.is_none_or(|len| len == out_channels)
-            && cx.node.inputs.get(3).is_none_or(|id| cx.shape(*id) == y);
+            && bias_len.is_none_or(|len| len == out_channels);
         if !fits {
             return Err(cx.unsupported(format!(
                 "input {x:?}, weight {w:?}, bias {bias_len:?}, output {y:?}, kernel {:?}, {groups} groups",
@@ -161,12 +159,13 @@ impl Conv {
     fn params(
         &self,
         cx: &Lowering,
-        [first, channels]: [usize; 2],
-        [bias, addend]: [Operand; 2],
+        first: usize,
+        channels: usize,
+        has_bias: bool,
         (act, act_a, act_b): (u32, f32, f32),
     ) -> Result<Vec<u32>, LowerError> {
         let Window { kernel, strides, pads, dilations } = self.window;
-        let block = cx.words(ParamWriter::new(5), &[self.batch, self.in_channels])?;
+        let block = cx.words(ParamWriter::new(4), &[self.batch, self.in_channels])?;
         let block = cx.words(block, &self.input)?;
         let block = cx.words(block, &[self.out_channels])?;
         let block = cx.words(block, &self.out)?;
@@ -176,9 +175,7 @@ impl Conv {
         let block = cx.words(block, &pads[..2])?;
         let block = cx.words(block, &dilations)?;
         let block = cx.words(block, &[first, channels])?;
-        let is_there = |operand| u32::from(operand != Operand::Absent);
-        let block = block.u32(is_there(bias)).u32(act).f32(act_a).f32(act_b);
-        Ok(block.u32(is_there(addend)).finish())
+        Ok(block.u32(u32::from(has_bias)).u32(act).f32(act_a).f32(act_b).finish())
     }
 
     fn workgroups(&self, cx: &Lowering, kernel: KernelId, channels: usize) -> Result<[u32; 3], LowerError> {

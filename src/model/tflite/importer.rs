@@ -57,6 +57,11 @@ pub(super) struct Importer<'m> {
     pub node_names: HashSet<String>,
     /// Constants in the graph, so that each is held once, with the data that the keys point at.
     pub shared: HashMap<ConstantKey, ValueId>,
+    /// An operator that reads each tensor: the only one where it has one reader.
+    pub reader: Vec<Option<usize>>,
+    /// Padding of tensors that stand here without it, since a convolution alone reads them: top, left,
+    /// bottom, right.
+    pub pads: HashMap<usize, [usize; 4]>,
     /// Tensors whose own name a constant of the graph has.
     pub constants: HashSet<usize>,
 }
@@ -139,6 +144,10 @@ impl<'m> Importer<'m> {
         for index in file.operators.iter().flat_map(|o| o.inputs.iter().flatten()).chain(&file.outputs) {
             readers[*index] += 1;
         }
+        let mut reader = vec![None; file.tensors.len()];
+        for (at, operator) in file.operators.iter().enumerate() {
+            operator.inputs.iter().flatten().for_each(|input| reader[*input] = Some(at));
+        }
         let tensor = |(info, name): (&file::TensorInfo, &String)| {
             let fault = |what| ModelError::Tensor { tensor: name.clone(), what };
             // Shapes of intermediates are inferred; the file may leave them open.
@@ -161,6 +170,8 @@ impl<'m> Importer<'m> {
             value_names: names.iter().cloned().collect(),
             node_names: HashSet::new(),
             shared: HashMap::new(),
+            reader,
+            pads: HashMap::new(),
             constants: HashSet::new(),
         })
     }

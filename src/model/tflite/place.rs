@@ -144,6 +144,18 @@ impl Importer<'_> {
         shape: &[usize],
     ) -> Result<ValueId, Fault> {
         let dtype = inputs.first().map_or(DType::F32, |id| self.graph.get(*id).dtype);
+        self.helper_as(name, op, inputs, shape, dtype)
+    }
+
+    /// As [`Importer::helper`], of another element type than the first input.
+    pub(super) fn helper_as(
+        &mut self,
+        name: String,
+        op: Op,
+        inputs: Vec<ValueId>,
+        shape: &[usize],
+        dtype: DType,
+    ) -> Result<ValueId, Fault> {
         let value = unique(&mut self.value_names, name.clone());
         let node = unique(&mut self.node_names, name);
         self.append(node, op, inputs, Value::new(value, dtype, shape))

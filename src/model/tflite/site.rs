@@ -169,6 +169,28 @@ impl<'m> Site<'_, 'm> {
         Ok(words.filter(|data| float && data.len() == 1).map(|data| data[0]))
     }
 
+    /// Whether output 0 is read by a convolution alone, as the image that it convolves.
+    pub(super) fn feeds_convolution(&self) -> Result<bool, Fault> {
+        let index = self.output(0)?;
+        let Some(reader) = self.importer.reader[index] else { return Ok(false) };
+        let reader = &self.importer.file.operators[reader];
+        let convolves = !reader.is_custom && ["CONV_2D", "DEPTHWISE_CONV_2D"].contains(&&reader.op[..]);
+        Ok(convolves && self.importer.readers[index] == 1 && reader.inputs.first() == Some(&Some(index)))
+    }
+
+    /// Leaves the padding of output 0 to the convolution that reads it.
+    pub(super) fn leave_padding(&mut self, pads: [usize; 4]) -> Result<(), Fault> {
+        let index = self.output(0)?;
+        self.importer.pads.insert(index, pads);
+        Ok(())
+    }
+
+    /// The padding that was left to this operator.
+    pub(super) fn take_padding(&mut self) -> Result<[usize; 4], Fault> {
+        let index = self.index(0)?;
+        Ok(self.importer.pads.remove(&index).unwrap_or_default())
+    }
+
     /// How an input is stored.
     pub(super) fn layout(&mut self, input: usize) -> Result<Layout, Fault> {
         let index = self.index(input)?;
@@ -391,6 +413,19 @@ impl<'m> Site<'_, 'm> {
     ) -> Result<ValueId, Fault> {
         let name = format!("{}/{what}", self.name);
         self.importer.helper(name, op, inputs, dims)
+    }
+
+    /// As [`Site::before`], of another element type than the first input.
+    pub(super) fn before_as(
+        &mut self,
+        what: &str,
+        op: Op,
+        inputs: Vec<ValueId>,
+        dims: &[usize],
+        dtype: DType,
+    ) -> Result<ValueId, Fault> {
+        let name = format!("{}/{what}", self.name);
+        self.importer.helper_as(name, op, inputs, dims, dtype)
     }
 
     /// Puts a constant made by the importer into the graph.

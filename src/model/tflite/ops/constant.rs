@@ -51,10 +51,11 @@ pub(super) fn cast(site: &mut Site) -> Result<(), Fault> {
         };
     }
     let from = site.tensor(0)?.dtype;
-    if from.is_float() != to.is_float() {
-        return Err(format!("a cast from {from} to {to} at run time is not supported").into());
+    if from.is_float() && to.is_float() {
+        return site.relabel(0, shape, |layout| Some(layout.clone()));
     }
-    site.relabel(0, shape, |layout| Some(layout.clone()))
+    let (value, out) = site.stored(0)?;
+    site.emit(Op::Cast, vec![value], Out { dtype: Some(to), ..out })
 }
 
 pub(super) fn fill(site: &mut Site) -> Result<(), Fault> {
@@ -119,4 +120,27 @@ pub(super) fn broadcast_to(site: &mut Site) -> Result<(), Fault> {
     let widened = [vec![1; shape.len() - from.len()], from].concat();
     let view = site.view_as(0, &widened)?;
     site.emit(Op::Expand, vec![view.value], Out::permuted(shape, &view.perm))
+}
+
+/// Each dimension repeated as often as input 1 says.
+pub(super) fn tile(site: &mut Site) -> Result<(), Fault> {
+    let (from, repeats) = (site.shape(0)?, shapes::dims(&site.ints(1)?)?);
+    if repeats.len() != from.len() {
+        return Err(format!("{} repeats for {} dimensions", repeats.len(), from.len()).into());
+    }
+    let shape = from.iter().zip(&repeats).map(|(dim, n)| dim.checked_mul(*n)).collect::<Option<Vec<_>>>();
+    let shape = shape.ok_or_else(|| format!("{from:?} repeated {repeats:?} times"))?;
+    let view = site.view(0)?;
+    site.emit(Op::Tile, vec![view.value], Out::permuted(shape, &view.perm))
+}
+
+pub(super) fn zeros_like(site: &mut Site) -> Result<(), Fault> {
+    let shape = site.shape(0)?;
+    let mut zeros = room(checked_len(&shape, MAX_CONSTANT_LEN)?)?;
+    if site.tensor(0)?.dtype.is_float() {
+        zeros.resize(shape.iter().product(), 0.0);
+        return site.set_floats(shape, zeros);
+    }
+    let zeros = vec![0; shape.iter().product()];
+    site.set_ints(shape, zeros)
 }

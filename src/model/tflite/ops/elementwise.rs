@@ -1,6 +1,6 @@
 //! Element-wise operators.
 
-use crate::graph::{BinaryOp, Op, UnaryOp, ValueId};
+use crate::graph::{BinaryOp, DType, Op, UnaryOp, ValueId};
 use crate::model::fault::Fault;
 use crate::model::shape as shapes;
 use crate::model::tflite::fold;
@@ -23,6 +23,17 @@ pub(super) fn unary(site: &mut Site) -> Result<(), Fault> {
         "SQRT" => UnaryOp::Sqrt,
         "EXP" => UnaryOp::Exp,
         "NEG" => UnaryOp::Neg,
+        "ABS" => UnaryOp::Abs,
+        "SIGN" => UnaryOp::Sign,
+        "FLOOR" => UnaryOp::Floor,
+        "CEIL" => UnaryOp::Ceil,
+        "ROUND" => UnaryOp::Round,
+        "LOG" => UnaryOp::Log,
+        "SIN" => UnaryOp::Sin,
+        "COS" => UnaryOp::Cos,
+        "ELU" => UnaryOp::Elu { alpha: 1.0 },
+        "GELU" => UnaryOp::Gelu { tanh: site.flag(0)? },
+        "LOGICAL_NOT" => UnaryOp::Not,
         other => return Err(format!("{other} is not an element-wise function").into()),
     };
     if site.all_ints() && op == UnaryOp::Neg {
@@ -82,23 +93,82 @@ pub(super) fn squared_difference(site: &mut Site) -> Result<(), Fault> {
     site.emit(Op::Binary(BinaryOp::Mul), vec![difference, difference], out)
 }
 
-/// MAXIMUM and MINIMUM with one constant number are bounds.
+/// MAXIMUM and MINIMUM; with one constant number they are bounds.
 pub(super) fn extreme(site: &mut Site) -> Result<(), Fault> {
     if site.all_ints() {
         return fold_binary(site);
     }
-    let (bound, input) = match (site.number(1)?, site.number(0)?) {
-        (Some(bound), _) => (bound, 0),
-        (None, Some(bound)) => (bound, 1),
-        (None, None) => return Err("neither input is one constant number; others are not supported".into()),
-    };
+    let largest = site.op() == "MAXIMUM";
+    for (number, other) in [(1, 0), (0, 1)] {
+        let Some(bound) = site.number(number)? else { continue };
+        let op = match largest {
+            true => UnaryOp::Clip { min: bound, max: f32::MAX },
+            false => UnaryOp::Clip { min: f32::MIN, max: bound },
+        };
+        let (value, mut out) = site.stored(other)?;
+        out.shape = shapes::broadcast(&site.shape(0)?, &site.shape(1)?)?;
+        return site.emit(Op::Unary(op), vec![value], out);
+    }
+    let (inputs, out) = operands(site)?;
+    let op = if largest { BinaryOp::Max } else { BinaryOp::Min };
+    site.emit(Op::Binary(op), inputs, out)
+}
+
+/// Comparisons, whose result is bool.
+pub(super) fn compare(site: &mut Site) -> Result<(), Fault> {
     let op = match site.op() {
-        "MAXIMUM" => UnaryOp::Clip { min: bound, max: f32::MAX },
-        _ => UnaryOp::Clip { min: f32::MIN, max: bound },
+        "EQUAL" | "NOT_EQUAL" => BinaryOp::Equal,
+        "LESS" => BinaryOp::Less,
+        "LESS_EQUAL" => BinaryOp::LessOrEqual,
+        "GREATER" => BinaryOp::Greater,
+        _ => BinaryOp::GreaterOrEqual,
     };
-    let (value, mut out) = site.stored(input)?;
-    out.shape = shapes::broadcast(&site.shape(0)?, &site.shape(1)?)?;
-    site.emit(Op::Unary(op), vec![value], out)
+    let (inputs, out) = operands(site)?;
+    let out = Out { dtype: Some(DType::Bool), ..out };
+    if site.op() != "NOT_EQUAL" {
+        return site.emit(Op::Binary(op), inputs, out);
+    }
+    let equal = site.before_as("equal", Op::Binary(op), inputs, &out.dims, DType::Bool)?;
+    site.emit(Op::Unary(UnaryOp::Not), vec![equal], out)
+}
+
+/// LOGICAL_AND and LOGICAL_OR.
+pub(super) fn logical(site: &mut Site) -> Result<(), Fault> {
+    let op = if site.op() == "LOGICAL_AND" { BinaryOp::And } else { BinaryOp::Or };
+    let (inputs, out) = operands(site)?;
+    site.emit(Op::Binary(op), inputs, out)
+}
+
+/// FLOOR_DIV of floats; that of integers is computed at import only.
+pub(super) fn floor_div(site: &mut Site) -> Result<(), Fault> {
+    if site.all_ints() {
+        return fold_binary(site);
+    }
+    let (inputs, out) = operands(site)?;
+    let quotient = site.before("quotient", Op::Binary(BinaryOp::Div), inputs, &out.dims)?;
+    site.emit(Op::Unary(UnaryOp::Floor), vec![quotient], out)
+}
+
+/// SELECT (whose condition may be one element a row) and SELECT_V2.
+pub(super) fn select(site: &mut Site) -> Result<(), Fault> {
+    let mut given = [site.shape(0)?, site.shape(1)?, site.shape(2)?];
+    if site.op() == "SELECT" && given[0].len() == 1 && given[1].len() > 1 {
+        given[0].resize(given[1].len(), 1);
+    }
+    let shape = shapes::broadcast(&shapes::broadcast(&given[0], &given[1])?, &given[2])?;
+    let rank = shape.len();
+    let widened = given.map(|s| [vec![1; rank - s.len()], s].concat());
+    // The largest that is computed at run time says in which order.
+    let weight = |i: &usize| (!site.is_constant(*i), widened[*i].iter().product::<usize>());
+    let lead = (0..3).max_by_key(weight).unwrap_or(0);
+    let perm = site.view_as(lead, &widened[lead])?.perm;
+    let mut inputs = Vec::with_capacity(3);
+    for (input, shape) in widened.iter().enumerate() {
+        let dims: Vec<usize> = perm.iter().map(|axis| shape[*axis]).collect();
+        inputs.push(site.place(input, &Layout::permuted(shape, &perm), &dims)?);
+    }
+    let dtype = Some(site.tensor(1)?.dtype);
+    site.emit(Op::Select, inputs, Out { dtype, ..Out::permuted(shape, &perm) })
 }
 
 pub(super) fn add_n(site: &mut Site) -> Result<(), Fault> {
@@ -125,7 +195,7 @@ fn operands(site: &mut Site) -> Result<(Vec<ValueId>, Out), Fault> {
         if lens[number] == 1 && site.is_constant(number) && !site.is_constant(other) {
             let (value, mut out) = site.stored(other)?;
             out.shape = shape;
-            let number_value = site.plain(number, &[1])?;
+            let number_value = site.plain(number, &[])?;
             let inputs = if number == 1 { vec![value, number_value] } else { vec![number_value, value] };
             return Ok((inputs, out));
         }
@@ -168,13 +238,19 @@ fn fold_binary(site: &mut Site) -> Result<(), Fault> {
     site.set_ints(result.shape, result.data)
 }
 
-/// FLOOR_DIV and FLOOR_MOD are computed at import only.
-pub(super) fn fold_only(site: &mut Site) -> Result<(), Fault> {
-    match site.all_ints() {
-        true => fold_binary(site),
-        false => {
-            Err(format!("{} is computed at import only, and an input is not constant integers", site.op())
-                .into())
-        }
+/// FLOOR_MOD.
+pub(super) fn floor_mod(site: &mut Site) -> Result<(), Fault> {
+    if site.all_ints() {
+        return fold_binary(site);
     }
+    let (inputs, out) = operands(site)?;
+    if !site.tensor(0)?.dtype.is_float() {
+        return site.emit(Op::Binary(BinaryOp::Mod { truncated: false }), inputs, out);
+    }
+    // a - floor(a / b) * b.
+    let [a, b] = inputs[..] else { return Err("two inputs are due".into()) };
+    let quotient = site.before("quotient", Op::Binary(BinaryOp::Div), vec![a, b], &out.dims)?;
+    let whole = site.before("whole", Op::Unary(UnaryOp::Floor), vec![quotient], &out.dims)?;
+    let product = site.before("product", Op::Binary(BinaryOp::Mul), vec![whole, b], &out.dims)?;
+    site.emit(Op::Binary(BinaryOp::Sub), vec![a, product], out)
 }

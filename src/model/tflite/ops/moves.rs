@@ -108,6 +108,13 @@ fn padded(site: &mut Site, mode: PadMode, pads: &[[i64; 2]]) -> Result<(), Fault
     if pads.iter().flatten().all(|pad| *pad == 0) {
         return reshaped(site, from);
     }
+    // Zeros around an image are the convolution's own.
+    if let (PadMode::Constant(0.0), [[0, 0], [top, bottom], [left, right], [0, 0]]) = (mode, pads)
+        && site.feeds_convolution()?
+    {
+        site.leave_padding([top, left, bottom, right].map(|pad| *pad as usize))?;
+        return reshaped(site, from);
+    }
     let shape = from.iter().zip(pads).map(|(dim, [before, after])| dim + (before + after) as usize).collect();
     let view = site.view(0)?;
     let before: Vec<i64> = pads.iter().map(|pad| pad[0]).collect();

@@ -8,9 +8,6 @@ use crate::model::tflite::fold::{self, Ints};
 use crate::model::tflite::layout::Layout;
 use crate::model::tflite::site::{Out, Site};
 
-/// Most parts that a GATHER of scattered indices becomes.
-const MAX_PARTS: usize = 64;
-
 /// One part of a tensor: of each dimension `counts[d]` elements from `starts[d]` on, `steps[d]` apart.
 struct Part {
     starts: Vec<i64>,
@@ -33,7 +30,7 @@ impl Part {
     }
 
     fn is_whole(&self, shape: &[usize]) -> bool {
-        self.counts == shape && self.steps.iter().all(|s| *s > 0) && self.starts.iter().all(|s| *s == 0)
+        self.counts == shape && self.steps.iter().all(|s| *s == 1) && self.starts.iter().all(|s| *s == 0)
     }
 }
 
@@ -273,64 +270,67 @@ fn join(site: &mut Site, parts: &[Vec<usize>], axis: usize, packed: Option<usize
     site.emit_activated(Op::Concat { axis }, inputs, Out::permuted(shape, &perm), activation)
 }
 
-/// With constant indices: a slice where they are evenly spaced, else a concatenation of slices.
+/// Slices of one dimension: a slice where the indices are constant and evenly spaced.
 pub(super) fn gather(site: &mut Site) -> Result<(), Fault> {
-    let shape = site.shape(0)?;
-    let axis = shapes::axis(site.option::<i32>(0, 0)?.into(), shape.len())?;
+    let axis = shapes::axis(site.option::<i32>(0, 0)?.into(), site.shape(0)?.len())?;
     if site.option::<i32>(1, 0)? != 0 {
         return Err("batch_dims is not 0; only whole indices are supported".into());
     }
-    let dim = shape[axis] as i64;
-    let indices = ints(site, 1)?;
-    if let Some(index) = indices.data.iter().find(|i| !(0..dim).contains(*i)) {
-        return Err(format!("index {index} of dimension {axis}, which has {dim} elements").into());
-    }
-    let out = [&shape[..axis], &indices.shape, &shape[axis + 1..]].concat();
-    let runs = runs(&indices.data);
-    let part = |(start, count, step): (i64, usize, i64)| {
-        let mut part = Part::along(&shape, axis, start as usize, count);
-        part.steps[axis] = step;
-        part
-    };
-    if site.is_ints(0) {
-        let x = ints(site, 0)?;
-        let slice = |run: &(i64, usize, i64)| {
-            let Part { starts, counts, steps } = part(*run);
-            fold::slice(&x, &starts, &counts, &steps)
-        };
-        let parts = runs.iter().map(slice).collect::<Result<Vec<_>, _>>()?;
-        let mut whole = shape.clone();
-        whole[axis] = indices.data.len();
-        let result = fold::concat(&parts, axis, whole);
-        return site.set_ints(out, result.data);
-    }
-    match runs[..] {
-        [] => Err("it gathers nothing".into()),
-        [run] => {
-            let part = part(run);
-            let view = site.view(0)?;
-            let op = Op::Slice { starts: view.arrange(&part.starts), steps: view.arrange(&part.steps) };
-            gathered(site, op, vec![view.value], part.counts, &view.perm, out)
+    gather_along(site, 0, 1, axis)
+}
+
+/// The indices are input 0, the rows of input 1 are looked up.
+pub(super) fn embedding_lookup(site: &mut Site) -> Result<(), Fault> {
+    gather_along(site, 1, 0, 0)
+}
+
+fn gather_along(site: &mut Site, input: usize, indices: usize, axis: usize) -> Result<(), Fault> {
+    let shape = site.shape(input)?;
+    let places = site.shape(indices)?;
+    let out = [&shape[..axis], &places, &shape[axis + 1..]].concat();
+    if site.is_ints(indices) {
+        let data = site.ints(indices)?;
+        let dim = shape[axis] as i64;
+        if let Some(index) = data.iter().find(|i| !(0..dim).contains(*i)) {
+            return Err(format!("index {index} of dimension {axis}, which has {dim} elements").into());
         }
-        _ if runs.len() > MAX_PARTS => {
-            let runs = runs.len();
-            Err(format!("its indices fall into {runs} runs; up to {MAX_PARTS} are supported").into())
-        }
-        _ => {
-            let view = site.view(0)?;
-            let mut parts = Vec::with_capacity(runs.len());
-            for (i, run) in runs.iter().enumerate() {
-                let part = part(*run);
-                let op = Op::Slice { starts: view.arrange(&part.starts), steps: view.arrange(&part.steps) };
-                let dims = view.arrange(&part.counts);
-                parts.push(site.before(&format!("part {i}"), op, vec![view.value], &dims)?);
-            }
-            let mut whole = shape.clone();
-            whole[axis] = indices.data.len();
-            let axis = view.place(axis);
-            gathered(site, Op::Concat { axis }, parts, whole, &view.perm, out)
+        if let Some((start, count, step)) = run(&data) {
+            let mut part = Part::along(&shape, axis, start as usize, count);
+            part.steps[axis] = step;
+            return gather_run(site, input, &part, out);
         }
     }
+    let view = site.view(input)?;
+    let data = site.plain(indices, &places)?;
+    // The dimension is replaced by those of the indices, where it stands.
+    let moved = |d: usize| if d > axis { d + places.len() - 1 } else { d };
+    let perm: Vec<usize> = (view.perm.iter())
+        .flat_map(|d| if *d == axis { axis..axis + places.len() } else { moved(*d)..moved(*d) + 1 })
+        .collect();
+    let op = Op::Gather { axis: view.place(axis) };
+    site.emit(op, vec![view.value, data], Out::permuted(out, &perm))
+}
+
+fn gather_run(site: &mut Site, input: usize, part: &Part, shape: Vec<usize>) -> Result<(), Fault> {
+    if site.is_ints(input) {
+        let result = fold::slice(&ints(site, input)?, &part.starts, &part.counts, &part.steps)?;
+        return site.set_ints(shape, result.data);
+    }
+    let view = site.view(input)?;
+    let op = Op::Slice { starts: view.arrange(&part.starts), steps: view.arrange(&part.steps) };
+    gathered(site, op, vec![view.value], part.counts.clone(), &view.perm, shape)
+}
+
+/// Each slice of the dimensions in input 1 from its end to its start.
+pub(super) fn reverse(site: &mut Site) -> Result<(), Fault> {
+    let shape = site.shape(0)?;
+    let axes = shapes::axes(&site.ints(1)?, shape.len())?;
+    let mut part = Part::whole(&shape);
+    for axis in axes {
+        part.starts[axis] = shape[axis] as i64 - 1;
+        part.steps[axis] = -1;
+    }
+    cut_or_fold(site, &part, shape)
 }
 
 /// A tensor of the shape `whole`, whose gathered dimension the output may see as several.
@@ -347,22 +347,15 @@ fn gathered(
     site.emit(op, inputs, Out { shape, layout, dims: out.dims, dtype: None })
 }
 
-/// Indices as runs of evenly spaced ones: first, number, step.
-fn runs(indices: &[i64]) -> Vec<(i64, usize, i64)> {
-    let mut runs: Vec<(i64, usize, i64)> = Vec::new();
-    for index in indices {
-        match runs.last_mut() {
-            Some((start, count @ 1, step)) if index != start => {
-                *step = index - *start;
-                *count = 2;
-            }
-            Some((start, count, step)) if *count > 1 && *start + *count as i64 * *step == *index => {
-                *count += 1
-            }
-            _ => runs.push((*index, 1, 1)),
-        }
-    }
-    runs
+/// Evenly spaced indices: first, number, step.
+fn run(indices: &[i64]) -> Option<(i64, usize, i64)> {
+    let (first, step) = match *indices {
+        [] => return None,
+        [first] => (first, 1),
+        [first, second, ..] => (first, second - first),
+    };
+    let even = indices.windows(2).all(|w| w[1] - w[0] == step) && step != 0;
+    even.then_some((first, indices.len(), step))
 }
 
 #[cfg(test)]
@@ -370,11 +363,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indices_fall_into_runs() {
-        assert_eq!(runs(&[3]), [(3, 1, 1)]);
-        assert_eq!(runs(&[5, 3, 1, 7]), [(5, 3, -2), (7, 1, 1)]);
-        assert_eq!(runs(&[2, 2]), [(2, 1, 1), (2, 1, 1)]);
-        assert!(runs(&[]).is_empty());
+    fn evenly_spaced_indices_are_a_run() {
+        assert_eq!(run(&[3]), Some((3, 1, 1)));
+        assert_eq!(run(&[5, 3, 1]), Some((5, 3, -2)));
+        assert_eq!((run(&[5, 3, 2]), run(&[2, 2]), run(&[])), (None, None, None));
     }
 
     #[test]

@@ -45,10 +45,12 @@ pub(super) fn size(site: &Site, field: usize, default: i32, what: &str) -> Resul
     }
 }
 
-/// Rows and columns of the window's sizes, and the number of positions.
+/// Rows and columns of the window's sizes, and the number of positions. `around` is padding that belongs to
+/// the input: top, left, bottom, right.
 fn window(
     same: bool,
     input: [usize; 2],
+    around: [usize; 4],
     kernel: [usize; 2],
     strides: [usize; 2],
     dilations: [usize; 2],
@@ -57,9 +59,10 @@ fn window(
         return Err(format!("kernel {kernel:?}; from 1 to {MAX_ATTRIBUTE} on a side is supported").into());
     }
     let reach = |d: usize| dilations[d] * (kernel[d] - 1) + 1;
-    let [rows, columns] =
-        [axis(same, input[0], reach(0), strides[0])?, axis(same, input[1], reach(1), strides[1])?];
-    let pads = [rows.before, columns.before, rows.after, columns.after];
+    let along = |d: usize| axis(same, input[d] + around[d] + around[d + 2], reach(d), strides[d]);
+    let [rows, columns] = [along(0)?, along(1)?];
+    let own = [rows.before, columns.before, rows.after, columns.after];
+    let pads = std::array::from_fn(|i| own[i] + around[i]);
     Ok((Window { kernel, strides, pads, dilations }, [rows.positions, columns.positions]))
 }
 
@@ -92,7 +95,8 @@ pub(super) fn conv_2d(site: &mut Site) -> Result<(), Fault> {
     let strides = [size(site, 2, 1, "stride")?, size(site, 1, 1, "stride")?];
     let dilations = [size(site, 5, 1, "dilation")?, size(site, 4, 1, "dilation")?];
     let kernel = [kernel_rows, kernel_columns];
-    let (window, positions) = window(is_same(site, 0)?, [rows, columns], kernel, strides, dilations)?;
+    let around = site.take_padding()?;
+    let (window, positions) = window(is_same(site, 0)?, [rows, columns], around, kernel, strides, dilations)?;
     let shape = vec![batch, positions[0], positions[1], out_channels];
     let weights = site.permuted(1, &NCHW)?;
     convolve(site, window, groups, weights, shape, 3)
@@ -109,7 +113,8 @@ pub(super) fn depthwise_conv_2d(site: &mut Site) -> Result<(), Fault> {
     let strides = [size(site, 2, 1, "stride")?, size(site, 1, 1, "stride")?];
     let dilations = [size(site, 6, 1, "dilation")?, size(site, 5, 1, "dilation")?];
     let kernel = [kernel_rows, kernel_columns];
-    let (window, positions) = window(is_same(site, 0)?, [rows, columns], kernel, strides, dilations)?;
+    let around = site.take_padding()?;
+    let (window, positions) = window(is_same(site, 0)?, [rows, columns], around, kernel, strides, dilations)?;
     let shape = vec![batch, positions[0], positions[1], out_channels];
     let weights = site.permuted(1, &[3, 0, 1, 2])?;
     convolve(site, window, channels, weights, shape, 4)
@@ -191,7 +196,7 @@ fn pool(site: &mut Site, kind: PoolKind) -> Result<(), Fault> {
     let [batch, rows, columns, channels] = image(site, 0)?;
     let strides = [size(site, 2, 1, "stride")?, size(site, 1, 1, "stride")?];
     let kernel = [size(site, 4, 1, "window")?, size(site, 3, 1, "window")?];
-    let (window, positions) = window(is_same(site, 0)?, [rows, columns], kernel, strides, [1, 1])?;
+    let (window, positions) = window(is_same(site, 0)?, [rows, columns], [0; 4], kernel, strides, [1, 1])?;
     let shape = vec![batch, positions[0], positions[1], channels];
     let activation = site.activation(5)?;
     let input = site.permuted(0, &NCHW)?;
