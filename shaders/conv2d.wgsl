@@ -1,11 +1,13 @@
-// Direct 2-D convolution with any groups: y = act(bias + sum over channel and tap of w * x).
-// Bindings: x [N, C, H, W], w [M, C / groups, kH, kW], bias [M] (or absent), y [N, M, OH, OW].
+// Direct 2-D convolution with any groups: y = act(bias + addend + sum over channel and tap of w * x).
+// Bindings: x [N, C, H, W], w [M, C / groups, kH, kW], bias [M] and addend [N, M, OH, OW] (or
+// absent), y [N, M, OH, OW].
 // Dispatch: 64 invocations a workgroup, workgroups folded into x and y. One invocation computes up to 4
 // output channels of one group at one pixel, so that each x it loads is used 4 times.
 struct Params {
     x_base: u32,
     w_base: u32,
     bias_base: u32,
+    addend_base: u32,
     y_base: u32,
     batch: u32,
     in_channels: u32,
@@ -30,13 +32,15 @@ struct Params {
     act: u32,
     act_a: f32,
     act_b: f32,
+    has_addend: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> x: array<f32>;
 @group(0) @binding(2) var<storage, read> w: array<f32>;
 @group(0) @binding(3) var<storage, read> bias: array<f32>;
-@group(0) @binding(4) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<storage, read> addend: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
 
 fn activate(v: f32) -> f32 {
     switch p.act {
@@ -47,12 +51,15 @@ fn activate(v: f32) -> f32 {
     }
 }
 
-// Adds the bias of channel `oc` of this dispatch, applies the activation, stores at a pixel of image `n`.
+// Adds the bias of channel `oc` of this dispatch and the addend, applies the activation, stores at a pixel of
+// image `n`. The addend is read where y is written, and no sooner, so y may take its bytes.
 fn store(n: u32, oc: u32, pixel: u32, sum: f32) {
     let channel = p.first_channel + oc;
     var v = sum;
     if (p.has_bias != 0u) { v += bias[p.bias_base + channel]; }
-    y[p.y_base + (n * p.out_channels + channel) * p.out_h * p.out_w + pixel] = activate(v);
+    let at = (n * p.out_channels + channel) * p.out_h * p.out_w + pixel;
+    if (p.has_addend != 0u) { v += addend[p.addend_base + at]; }
+    y[p.y_base + at] = activate(v);
 }
 
 @compute @workgroup_size(64)

@@ -1,7 +1,7 @@
-// Largest element or mean of a 2-D window.
+// Largest element, mean or norm of a 2-D window.
 // Bindings: x [planes, H, W], y [planes, OH, OW].
 // kind: 0 largest, 1 mean of the cells inside the input, 2 mean of the cells inside the padded input (padding
-// is 0).
+// is 0), 3 `power`-th root of the sum of the magnitudes to that power.
 // Dispatch: 64 invocations a workgroup, one output each, workgroups folded into x and y.
 struct Params {
     x_base: u32,
@@ -22,11 +22,20 @@ struct Params {
     dilation_h: u32,
     dilation_w: u32,
     kind: u32,
+    power: f32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
 @group(0) @binding(1) var<storage, read> x: array<f32>;
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
+
+// The builtin is coarse, and needless for the two norms in use.
+fn to_power(v: f32, power: f32) -> f32 {
+    if (power == 1.0) { return v; }
+    if (power == 2.0) { return v * v; }
+    if (power == 0.5) { return sqrt(v); }
+    return pow(v, power);
+}
 
 @compute @workgroup_size(64)
 fn main(
@@ -54,7 +63,7 @@ fn main(
             if (inside) {
                 let v = x[image + (row - p.pad_top) * p.in_w + column - p.pad_left];
                 largest = max(largest, v);
-                sum += v;
+                sum += select(v, to_power(abs(v), p.power), p.kind == 3u);
                 count++;
             } else if (p.kind == 2u && row < p.pad_top + p.in_h + p.pad_bottom
                 && column < p.pad_left + p.in_w + p.pad_right) {
@@ -62,5 +71,8 @@ fn main(
             }
         }
     }
-    y[p.y_base + item] = select(sum / f32(max(count, 1u)), largest, p.kind == 0u);
+    var result = sum / f32(max(count, 1u));
+    if (p.kind == 0u) { result = largest; }
+    if (p.kind == 3u) { result = to_power(sum, 1.0 / p.power); }
+    y[p.y_base + item] = result;
 }

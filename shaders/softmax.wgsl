@@ -1,5 +1,6 @@
-// Softmax over the middle of [outer, axis, inner]: exp(x - max) / sum of exp(x - max). `lanes` invocations
-// (a power of two, 1..=256) share one row: lane l takes elements l, l + lanes, ..; a tree joins the lanes.
+// Softmax over the middle of [outer, axis, inner]: exp(x - max) / sum of exp(x - max), or with `log` its
+// logarithm, x - max - log(sum). `lanes` invocations (a power of two, 1..=256) share one row: lane l takes
+// elements l, l + lanes, ..; a tree joins the lanes.
 //
 // Bindings: 0 parameters, 1 x, 2 out. May run in place: an element is only touched by its own invocation
 // once the maximum is known.
@@ -12,6 +13,7 @@ struct Params {
     axis: u32,
     inner: u32,
     lanes: u32,
+    log: u32,
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
@@ -54,7 +56,9 @@ fn main(
     var sum = 0.0;
     for (var k = lane; k < axis; k += p.lanes) {
         let e = exp(x[p.x_base + start + k * p.inner] - largest);
-        out[p.out_base + start + k * p.inner] = e;
+        if p.log == 0u {
+            out[p.out_base + start + k * p.inner] = e;
+        }
         sum += e;
     }
     partial[local] = sum;
@@ -66,7 +70,13 @@ fn main(
         workgroupBarrier();
     }
     sum = partial[first_lane];
+    let log_sum = log(sum);
     for (var k = lane; k < axis; k += p.lanes) {
-        out[p.out_base + start + k * p.inner] /= sum;
+        let place = p.out_base + start + k * p.inner;
+        if p.log == 0u {
+            out[place] /= sum;
+        } else {
+            out[place] = x[p.x_base + start + k * p.inner] - largest - log_sum;
+        }
     }
 }

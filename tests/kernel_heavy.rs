@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::cases::{LIMITS, PLAIN, conv, gemm, out_len, product, window, windows};
+use support::cases::{LIMITS, PLAIN, conv, conv_onto, gemm, out_len, product, window, windows};
 use support::oracle;
 use support::twin::{Case, run_twins};
 
@@ -60,13 +60,15 @@ fn depthwise_convolution_matches_the_definition() {
 }
 
 #[test]
-fn every_activation_is_applied_after_the_bias() {
+fn every_activation_is_applied_after_the_bias_and_the_addend() {
     let relu = Some(UnaryOp::Relu);
     let clip = Some(UnaryOp::Clip { min: -0.125, max: 0.5 });
     let leaky = Some(UnaryOp::LeakyRelu { alpha: 0.25 });
     for activation in [None, relu, clip, leaky] {
         for (c, m, groups) in [(3, 5, 1), (3, 20, 1), (4, 4, 4)] {
             let case = conv([1, c, 6, 6], m, groups, PLAIN, true, activation);
+            check(&case, LIMITS, &oracle::conv(&case));
+            let case = conv_onto([2, c, 6, 7], m, groups, PLAIN, activation);
             check(&case, LIMITS, &oracle::conv(&case));
         }
     }
@@ -132,6 +134,9 @@ fn pooling_matches_the_definition() {
         PoolKind::Max,
         PoolKind::Average { count_include_pad: false },
         PoolKind::Average { count_include_pad: true },
+        PoolKind::Lp { p: 1 },
+        PoolKind::Lp { p: 2 },
+        PoolKind::Lp { p: 3 },
     ];
     for kind in kinds {
         for (pool, extra) in [

@@ -206,7 +206,7 @@ fn impossible_nodes_are_refused_with_a_reason() {
         (graph(edge(vec![1]), &[&[0]], &[2]), "leave nothing"),
         (graph(edge(vec![-9]), &[&[4]], &[2]), "leave nothing"),
         (graph(Op::ReduceMean { axes: vec![2] }, &[&[2, 2]], &[2]), "axis 2"),
-        (graph(Op::ReduceMean { axes: vec![0] }, &[&[2, 3]], &[2]), "3 means"),
+        (graph(Op::ReduceMean { axes: vec![0] }, &[&[2, 3]], &[2]), "3 results"),
         (graph(Op::Softmax { first_axis: 1, last_axis: 3 }, &[&[2, 2]], &[2, 2]), "axes 1..3"),
         (graph(Op::Lrn { size: 0, alpha: 1.0, beta: 1.0, bias: 1.0 }, &[&[1, 2]], &[1, 2]), "size 0"),
         (graph(Op::Lrn { size: 1, alpha: 1.0, beta: 1.0, bias: -1.0 }, &[&[1, 2]], &[1, 2]), "bias -1"),

@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::cases::{LIMITS, PLAIN, conv, gemm, out_len, product, window, windows};
+use support::cases::{LIMITS, PLAIN, conv, conv_onto, gemm, out_len, product, window, windows};
 use support::kernel_gpu::Gpu;
 use support::twin::Case;
 
@@ -33,6 +33,7 @@ fn convolutions_match_their_twins() {
     {
         for (c, m, groups) in [(3, 5, 1), (3, 20, 1), (4, 4, 4)] {
             gpu.compare(&conv([1, c, 6, 6], m, groups, PLAIN, true, Some(activation)), LIMITS);
+            gpu.compare(&conv_onto([2, c, 6, 7], m, groups, PLAIN, Some(activation)), LIMITS);
         }
     }
     gpu.compare(&conv([1, 64, 56, 56], 128, 1, PLAIN, true, Some(UnaryOp::Relu)), LIMITS);
@@ -46,6 +47,9 @@ fn pooling_matches_its_twin() {
         PoolKind::Max,
         PoolKind::Average { count_include_pad: false },
         PoolKind::Average { count_include_pad: true },
+        PoolKind::Lp { p: 1 },
+        PoolKind::Lp { p: 2 },
+        PoolKind::Lp { p: 3 },
     ];
     for kind in kinds {
         for (pool, extra) in [

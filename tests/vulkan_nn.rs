@@ -28,3 +28,25 @@ fn transposed_convolutions_match_their_twin() {
 fn interpolations_match_their_twin() {
     check(&nn_cases::interpolations(), KernelId::Resample);
 }
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn reductions_match_their_twins() {
+    check(&nn_cases::reductions(), KernelId::Reduce);
+    check(&nn_cases::int_reductions(), KernelId::ReduceInt);
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn normalisations_match_their_twins() {
+    check(&nn_cases::normalisations(), KernelId::Normalize);
+    check(&nn_cases::log_softmaxes(), KernelId::Softmax);
+    check(&nn_cases::hardmaxes(), KernelId::Hardmax);
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn windows_over_three_dimensions_match_their_twins() {
+    check(&nn_cases::solid_convolutions(), KernelId::Conv3d);
+    check(&nn_cases::pool_indices(), KernelId::MaxPoolIndices);
+}

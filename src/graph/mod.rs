@@ -12,7 +12,7 @@ mod value;
 
 pub use elementwise::{BinaryOp, UnaryOp};
 pub use error::GraphError;
-pub use op::{Op, PadMode, PoolKind, Reduction, Window, Window3};
+pub use op::{Op, PadMode, PoolKind, ReduceKind, Reduction, Window, Window3};
 pub use sharing::Sharing;
 pub use usage::{Usage, usage};
 pub use value::{Constant, DType, Value, ValueId, WORD_BYTES, int_word, word_int};

@@ -42,6 +42,36 @@ pub enum PoolKind {
         /// Whether padding cells count in the divisor.
         count_include_pad: bool,
     },
+    /// The p-th root of the sum of the magnitudes to the power p; padding is 0.
+    Lp {
+        /// The exponent, 1 or more.
+        p: u32,
+    },
+}
+
+/// What a reduction computes of the elements that it takes together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReduceKind {
+    /// Their sum; 0 of none.
+    Sum,
+    /// The largest; the lowest number of the type where there is none.
+    Max,
+    /// The smallest; the highest number of the type where there is none.
+    Min,
+    /// Their product; 1 of none.
+    Prod,
+    /// The sum of their magnitudes.
+    L1,
+    /// The square root of the sum of their squares.
+    L2,
+    /// The sum of their squares.
+    SumSquare,
+    /// The logarithm of their sum.
+    LogSum,
+    /// The logarithm of the sum of their exponentials.
+    LogSumExp,
+    /// Their mean, of integers rounded towards zero. [`Op::ReduceMean`] is the one of floats.
+    Mean,
 }
 
 /// What `Pad` writes outside the input.
@@ -76,7 +106,8 @@ pub enum Reduction {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Op {
-    /// Inputs `x [N, C, H, W]`, `w [M, C / groups, kH, kW]`, optionally `bias [M]` (or their 1-D forms).
+    /// Inputs `x [N, C, H, W]`, `w [M, C / groups, kH, kW]`, optionally `bias [M]` (or their 1-D forms), and
+    /// after a bias optionally an addend of the output's shape, added before the activation.
     Conv {
         /// Strides, padding, dilation; `kernel` equals the weight's last dimensions.
         window: Window,
@@ -280,6 +311,75 @@ pub enum Op {
         /// Dimension of their steps; another one.
         time_axis: usize,
     },
+    /// Input `x`, float32 or int32 (of which L2, LogSum and LogSumExp take none); output as of
+    /// [`Op::ReduceMean`].
+    Reduce {
+        /// What is computed.
+        kind: ReduceKind,
+        /// Axes reduced, ascending, each in `0..rank`.
+        axes: Vec<usize>,
+    },
+    /// Inputs `x`, optionally `scale`, optionally `bias`, as long as each other: over every run of `len`
+    /// elements, row-major, `(x - mean) / sqrt(variance + epsilon) * scale + bias`. Element i takes the
+    /// statistics of its run, and `scale` and `bias` at `i / repeat`, modulo their length.
+    Normalize {
+        /// Elements of a run.
+        len: usize,
+        /// Elements that follow each other under one element of `scale` and `bias`.
+        repeat: usize,
+        /// Added to the variance.
+        epsilon: f32,
+        /// Whether the mean is taken off; if not, it counts as 0, and the variance is the mean square.
+        centred: bool,
+    },
+    /// Input `x`; the logarithm of [`Op::Softmax`].
+    LogSoftmax {
+        /// First axis that is normalised.
+        first_axis: usize,
+        /// One past the last axis that is normalised.
+        last_axis: usize,
+    },
+    /// Input `x`; 1 for the first of the largest elements over the dimensions taken together, 0 for the
+    /// others.
+    Hardmax {
+        /// First axis taken together.
+        first_axis: usize,
+        /// One past the last of them.
+        last_axis: usize,
+    },
+    /// Input `x [N, C, ..]` of 1 to 3 spatial dimensions: where in `x` the largest element of each window
+    /// lies, the first of equals, as an index of the flattened `x`. The output is int32.
+    MaxPoolIndices {
+        /// The window.
+        window: Window3,
+        /// Whether the spatial part of the index counts the first spatial dimension fastest.
+        column_major: bool,
+    },
+    /// As [`Op::Conv`], over three dimensions.
+    Conv3d {
+        /// Strides, padding, dilation; `kernel` equals the weight's last dimensions.
+        window: Window3,
+        /// Channel groups.
+        groups: usize,
+    },
+}
+
+impl ReduceKind {
+    /// Name for reports and errors.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReduceKind::Sum => "ReduceSum",
+            ReduceKind::Max => "ReduceMax",
+            ReduceKind::Min => "ReduceMin",
+            ReduceKind::Prod => "ReduceProd",
+            ReduceKind::L1 => "ReduceL1",
+            ReduceKind::L2 => "ReduceL2",
+            ReduceKind::SumSquare => "ReduceSumSquare",
+            ReduceKind::LogSum => "ReduceLogSum",
+            ReduceKind::LogSumExp => "ReduceLogSumExp",
+            ReduceKind::Mean => "ReduceMean",
+        }
+    }
 }
 
 impl Op {
@@ -292,6 +392,7 @@ impl Op {
             Op::Binary(op) => op.name(),
             Op::Pool { kind: PoolKind::Max, .. } => "MaxPool",
             Op::Pool { kind: PoolKind::Average { .. }, .. } => "AveragePool",
+            Op::Pool { kind: PoolKind::Lp { .. }, .. } => "LpPool",
             Op::ReduceMean { .. } => "ReduceMean",
             Op::MatMul => "MatMul",
             Op::Gemm { .. } => "Gemm",
@@ -321,6 +422,12 @@ impl Op {
             Op::OneHot { .. } => "OneHot",
             Op::Trilu { .. } => "Trilu",
             Op::ReverseSequence { .. } => "ReverseSequence",
+            Op::Reduce { kind, .. } => kind.name(),
+            Op::Normalize { .. } => "Normalize",
+            Op::LogSoftmax { .. } => "LogSoftmax",
+            Op::Hardmax { .. } => "Hardmax",
+            Op::MaxPoolIndices { .. } => "MaxPoolIndices",
+            Op::Conv3d { .. } => "Conv3d",
         }
     }
 }

@@ -23,6 +23,8 @@ fn rule(op: &Op) -> Rule {
         Op::Copy | Op::Transpose { .. } | Op::Slice { .. } | Op::Concat { .. } | Op::Pad { .. } => {
             (&[SAME], SAME)
         }
+        Op::Reduce { .. } => (&[SAME], SAME),
+        Op::MaxPoolIndices { .. } => (&[FLOAT], INT),
         Op::Expand | Op::Tile | Op::Trilu { .. } | Op::CumSum { .. } | Op::Sum => (&[SAME], SAME),
         Op::Select => (&[INT, SAME], SAME),
         Op::Gather { .. } | Op::GatherElements { .. } | Op::GatherNd { .. } => (&[SAME, INT], SAME),

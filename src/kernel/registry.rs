@@ -3,7 +3,7 @@
 mod nn;
 
 use super::cpu;
-use nn::{CONV_TRANSPOSE, RESAMPLE};
+use nn::{CONV_TRANSPOSE, CONV3D, HARDMAX, MAX_POOL_INDICES, NORMALIZE, REDUCE, REDUCE_INT, RESAMPLE};
 
 /// Computes a dispatch on the CPU: parameter block, one slice an input (exactly the operand's range; four
 /// zeros where absent), and the output's range. `output` holds the range's former contents on entry, as the
@@ -69,8 +69,10 @@ pub enum KernelId {
     Binary,
     /// `shaders/batch_norm.wgsl`: batch normalisation with given statistics.
     BatchNorm,
-    /// `shaders/reduce_mean.wgsl`: mean over any axes.
-    ReduceMean,
+    /// `shaders/reduce.wgsl`: mean, sum, largest and the like over any axes.
+    Reduce,
+    /// `shaders/reduce_int.wgsl`: the same of integers.
+    ReduceInt,
     /// `shaders/softmax.wgsl`: softmax over adjacent axes.
     Softmax,
     /// `shaders/lrn.wgsl`: local response normalisation across channels.
@@ -113,6 +115,14 @@ pub enum KernelId {
     Trilu,
     /// `shaders/reverse_sequence.wgsl`: reverses sequences.
     ReverseSequence,
+    /// `shaders/normalize.wgsl`: normalisation of runs of elements.
+    Normalize,
+    /// `shaders/hardmax.wgsl`: 1 for the first of the largest elements.
+    Hardmax,
+    /// `shaders/conv3d.wgsl`: direct convolution over three dimensions.
+    Conv3d,
+    /// `shaders/max_pool_indices.wgsl`: where the largest element of a window lies.
+    MaxPoolIndices,
 }
 
 impl KernelId {
@@ -128,7 +138,8 @@ impl KernelId {
         KernelId::Unary,
         KernelId::Binary,
         KernelId::BatchNorm,
-        KernelId::ReduceMean,
+        KernelId::Reduce,
+        KernelId::ReduceInt,
         KernelId::Softmax,
         KernelId::Lrn,
         KernelId::Pad,
@@ -150,6 +161,10 @@ impl KernelId {
         KernelId::OneHot,
         KernelId::Trilu,
         KernelId::ReverseSequence,
+        KernelId::Normalize,
+        KernelId::Hardmax,
+        KernelId::Conv3d,
+        KernelId::MaxPoolIndices,
     ];
 
     /// The kernel behind the id.
@@ -165,7 +180,8 @@ impl KernelId {
             KernelId::Unary => &UNARY,
             KernelId::Binary => &BINARY,
             KernelId::BatchNorm => &BATCH_NORM,
-            KernelId::ReduceMean => &REDUCE_MEAN,
+            KernelId::Reduce => &REDUCE,
+            KernelId::ReduceInt => &REDUCE_INT,
             KernelId::Softmax => &SOFTMAX,
             KernelId::Lrn => &LRN,
             KernelId::Pad => &PAD,
@@ -187,6 +203,10 @@ impl KernelId {
             KernelId::OneHot => &ONE_HOT,
             KernelId::Trilu => &TRILU,
             KernelId::ReverseSequence => &REVERSE_SEQUENCE,
+            KernelId::Normalize => &NORMALIZE,
+            KernelId::Hardmax => &HARDMAX,
+            KernelId::Conv3d => &CONV3D,
+            KernelId::MaxPoolIndices => &MAX_POOL_INDICES,
         }
     }
 }
@@ -199,7 +219,7 @@ static CONV2D: Kernel = Kernel {
     id: KernelId::Conv2d,
     name: "conv2d",
     wgsl: include_str!("../../shaders/conv2d.wgsl"),
-    inputs: &["x", "w", "bias"],
+    inputs: &["x", "w", "bias", "addend"],
     twin: cpu::conv2d::run,
     tolerance: SUM_OF_PRODUCTS,
 };
@@ -208,7 +228,7 @@ static CONV2D_TILED: Kernel = Kernel {
     id: KernelId::Conv2dTiled,
     name: "conv2d_tiled",
     wgsl: include_str!("../../shaders/conv2d_tiled.wgsl"),
-    inputs: &["x", "w", "bias"],
+    inputs: &["x", "w", "bias", "addend"],
     twin: cpu::conv2d_tiled::run,
     tolerance: SUM_OF_PRODUCTS,
 };
@@ -217,7 +237,7 @@ static CONV2D_DEPTHWISE: Kernel = Kernel {
     id: KernelId::Conv2dDepthwise,
     name: "conv2d_depthwise",
     wgsl: include_str!("../../shaders/conv2d_depthwise.wgsl"),
-    inputs: &["x", "w", "bias"],
+    inputs: &["x", "w", "bias", "addend"],
     twin: cpu::conv2d_depthwise::run,
     tolerance: SUM_OF_PRODUCTS,
 };
@@ -285,16 +305,6 @@ static BATCH_NORM: Kernel = Kernel {
     inputs: &["x", "scale", "bias", "mean", "variance"],
     twin: cpu::batch_norm::batch_norm,
     tolerance: Tolerance { relative: 2e-6, absolute: 1e-6 },
-};
-
-// The same additions in the same order; only the final division may round differently.
-static REDUCE_MEAN: Kernel = Kernel {
-    id: KernelId::ReduceMean,
-    name: "reduce_mean",
-    wgsl: include_str!("../../shaders/reduce_mean.wgsl"),
-    inputs: &["x"],
-    twin: cpu::reduce_mean::reduce_mean,
-    tolerance: Tolerance::relative(1e-6),
 };
 
 static SOFTMAX: Kernel = Kernel {

@@ -35,6 +35,21 @@ pub fn conv(
     case.output(&[n, m, out_len(h, &window, 0), out_len(w, &window, 1)])
 }
 
+/// The same with a bias and an addend.
+pub fn conv_onto(
+    [n, c, h, w]: [usize; 4],
+    m: usize,
+    groups: usize,
+    window: Window,
+    activation: Option<UnaryOp>,
+) -> Case {
+    let mut case = Case::new(Op::Conv { window, groups, activation });
+    let out = [n, m, out_len(h, &window, 0), out_len(w, &window, 1)];
+    case.input(&[n, c, h, w]).constant(&[m, c / groups, window.kernel[0], window.kernel[1]]);
+    case.constant(&[m]).input(&out);
+    case.output(&out)
+}
+
 /// 3 x 3, same size.
 pub const PLAIN: Window = Window { kernel: [3, 3], strides: [1, 1], pads: [1, 1, 1, 1], dilations: [1, 1] };
 

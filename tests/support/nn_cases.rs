@@ -1,7 +1,7 @@
 //! One-node networks that between them take every path of the kernels of neural-network layers.
 
 use super::twin::Case;
-use sublet::graph::{Op, Window3};
+use sublet::graph::{DType, Op, ReduceKind, Window3};
 
 fn window3(kernel: [usize; 3], strides: [usize; 3], pads: [usize; 6], dilations: [usize; 3]) -> Window3 {
     Window3 { kernel, strides, pads, dilations }
@@ -78,5 +78,155 @@ pub fn interpolations() -> Vec<Case> {
         resampled(&[2, 3, 8], [2, 2], [13, 1], [2, 1], true),
         resampled(&[4, 3, 8], [0, 0], [3, 1], [4, 1], false),
         resampled(&[1, 1, 40, 41], [2, 3], [63, 70], [2, 2], false),
+    ]
+}
+
+/// Every reduction.
+pub const REDUCTIONS: [ReduceKind; 10] = [
+    ReduceKind::Sum,
+    ReduceKind::Mean,
+    ReduceKind::Max,
+    ReduceKind::Min,
+    ReduceKind::Prod,
+    ReduceKind::L1,
+    ReduceKind::L2,
+    ReduceKind::SumSquare,
+    ReduceKind::LogSum,
+    ReduceKind::LogSumExp,
+];
+
+/// Reductions of floats: one lane and many, elements side by side and apart, none at all.
+pub fn reductions() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for kind in REDUCTIONS {
+        let shapes: [(&[usize], &[usize], &[usize]); 6] = [
+            (&[2, 3, 4, 5], &[2, 3], &[2, 3, 1, 1]),
+            (&[5, 6], &[0, 1], &[]),
+            (&[9, 40], &[0], &[40]),
+            (&[3, 2, 5, 2, 3], &[0, 2, 4], &[1, 2, 1, 2, 1]),
+            (&[3, 300], &[1], &[3, 1]),
+            (&[2, 0, 3], &[1], &[2, 3]),
+        ];
+        for (x, axes, out) in shapes {
+            let mut case = Case::new(Op::Reduce { kind, axes: axes.to_vec() });
+            case.input(x);
+            cases.push(case.output(out));
+        }
+    }
+    let steep = [vec![1000.0, 999.0, -1000.0], vec![f32::NEG_INFINITY; 3], vec![f32::INFINITY, 1.0, 2.0]];
+    let mut case = Case::new(Op::Reduce { kind: ReduceKind::LogSumExp, axes: vec![1] });
+    case.constant_of(&[3, 3], steep.concat());
+    cases.push(case.output(&[3]));
+    cases
+}
+
+/// Reductions of integers.
+pub fn int_reductions() -> Vec<Case> {
+    let ints = |len: usize| -> Vec<i32> { (0..len as i32).map(|i| (i * 7919 + 3) % 101 - 50).collect() };
+    let kinds = REDUCTIONS.into_iter().filter(|kind| {
+        !matches!(kind, ReduceKind::L2 | ReduceKind::LogSum | ReduceKind::LogSumExp | ReduceKind::Prod)
+    });
+    let case = |kind: ReduceKind, shape: &[usize], axes: &[usize], out: &[usize], data: &[i32]| {
+        let mut case = Case::new(Op::Reduce { kind, axes: axes.to_vec() });
+        case.ints(shape, data);
+        case.output_as(out, DType::I32)
+    };
+    let mut cases = Vec::new();
+    for kind in kinds {
+        cases.push(case(kind, &[2, 3, 4], &[1], &[2, 4], &ints(24)));
+        cases.push(case(kind, &[3, 300], &[1], &[3], &ints(900)));
+    }
+    cases.push(case(ReduceKind::Prod, &[2, 4], &[1], &[2], &[3, -2, 7, 5, 1, 0, 9, 4]));
+    cases
+}
+
+/// Normalisations of layers, instances and groups, with and without their factors.
+pub fn normalisations() -> Vec<Case> {
+    let case = |shape: &[usize], len: usize, repeat: usize, factors: &[usize], centred: bool| {
+        let mut case = Case::new(Op::Normalize { len, repeat, epsilon: 1e-3, centred });
+        case.input(shape);
+        factors.iter().for_each(|len| {
+            case.constant(&[*len]);
+        });
+        case.output(shape)
+    };
+    vec![
+        case(&[2, 3, 10], 10, 1, &[10, 10], true),
+        case(&[3, 768], 768, 1, &[768], true),
+        case(&[3, 100], 100, 1, &[], true),
+        case(&[4, 70], 70, 1, &[70], false),
+        case(&[2, 5, 6, 7], 42, 42, &[5, 5], true),
+        case(&[2, 6, 3, 4], 36, 12, &[6, 6], true),
+        case(&[2, 6, 3, 4], 36, 36, &[2, 2], true),
+        case(&[300, 4], 4, 1, &[4, 4], true),
+    ]
+}
+
+/// Logarithms of softmaxes.
+pub fn log_softmaxes() -> Vec<Case> {
+    let case = |shape: &[usize], first_axis: usize, last_axis: usize| {
+        let mut case = Case::new(Op::LogSoftmax { first_axis, last_axis });
+        case.input(shape);
+        case.output(shape)
+    };
+    vec![case(&[3, 10], 1, 2), case(&[2, 300], 1, 2), case(&[2, 20, 30], 1, 2), case(&[2, 3, 4], 1, 3)]
+}
+
+/// Rows with a largest element that stands there once and twice.
+pub fn hardmaxes() -> Vec<Case> {
+    let case = |shape: &[usize], first_axis: usize, last_axis: usize| {
+        let mut case = Case::new(Op::Hardmax { first_axis, last_axis });
+        let len = shape.iter().product::<usize>();
+        case.constant_of(shape, (0..len).map(|i| (i * 7919 % 11) as f32).collect());
+        case.output(shape)
+    };
+    vec![case(&[3, 23], 1, 2), case(&[2, 30, 4], 1, 2), case(&[2, 3, 14], 1, 3), case(&[12, 5], 0, 1)]
+}
+
+fn windows_along(input: usize, window: &Window3, d: usize) -> usize {
+    let reach = (window.kernel[d] - 1) * window.dilations[d] + 1;
+    (input + window.pads[d] + window.pads[d + 3] - reach) / window.strides[d] + 1
+}
+
+/// Convolutions over three dimensions.
+pub fn solid_convolutions() -> Vec<Case> {
+    let case = |x: [usize; 5], channels: usize, groups: usize, window: Window3| {
+        let mut case = Case::new(Op::Conv3d { window, groups });
+        let [kd, kh, kw] = window.kernel;
+        case.input(&x).constant(&[channels, x[1] / groups, kd, kh, kw]);
+        if channels.is_multiple_of(2) {
+            case.constant(&[channels]);
+        }
+        let [d, h, w] = [0, 1, 2].map(|d| windows_along(x[2 + d], &window, d));
+        case.output(&[x[0], channels, d, h, w])
+    };
+    let plain = window3([3; 3], [1; 3], [1; 6], [1; 3]);
+    let uneven = window3([2, 3, 1], [2, 1, 3], [1, 0, 2, 0, 1, 1], [1, 2, 1]);
+    vec![
+        case([1, 2, 4, 5, 6], 3, 1, plain),
+        case([2, 4, 5, 6, 7], 6, 2, uneven),
+        case([1, 3, 4, 4, 4], 3, 3, plain),
+    ]
+}
+
+/// Indices of largest elements, over 1 to 3 dimensions.
+pub fn pool_indices() -> Vec<Case> {
+    let case = |x: &[usize], window: Window3, column_major: bool| {
+        let mut case = Case::new(Op::MaxPoolIndices { window, column_major });
+        // Few numbers, so that many are equal.
+        let len = x.iter().product::<usize>();
+        case.constant_of(x, (0..len).map(|i| (i * 7919 % 7) as f32 - 3.0).collect());
+        let rank = x.len() - 2;
+        let out = (0..rank).map(|d| windows_along(x[2 + d], &window, 3 - rank + d));
+        case.output_as(&[&x[..2], &out.collect::<Vec<_>>()[..]].concat(), DType::I64)
+    };
+    let flat = window3([1, 3, 2], [1, 2, 1], [0, 1, 0, 0, 1, 1], [1, 1, 2]);
+    let solid = window3([2, 2, 3], [2, 1, 2], [0, 1, 1, 0, 0, 1], [1; 3]);
+    vec![
+        case(&[2, 3, 7, 8], flat, false),
+        case(&[2, 3, 7, 8], flat, true),
+        case(&[1, 2, 9], window3([1, 1, 3], [1, 1, 2], [0, 0, 1, 0, 0, 1], [1; 3]), false),
+        case(&[2, 2, 4, 5, 6], solid, false),
+        case(&[2, 2, 4, 5, 6], solid, true),
     ]
 }

@@ -1,13 +1,21 @@
 //! What the operators of neural-network layers mean: the plainest loops over every index, in f64.
 
 use super::twin::Case;
-use sublet::graph::{Op, Window3};
+use sublet::graph::{Op, ReduceKind, Window3, word_int};
 
 /// The output of the case's node.
 pub fn eval(case: &Case) -> Vec<f64> {
     match case.op() {
         Op::ConvTranspose { window, groups } => conv_transpose(case, window, *groups),
         Op::Resample { axes, taps, outside } => resample(case, *axes, *taps, *outside),
+        Op::Reduce { kind, axes } => reduce(case, *kind, axes),
+        Op::Normalize { len, repeat, epsilon, centred } => {
+            normalize(case, *len, *repeat, f64::from(*epsilon), *centred)
+        }
+        Op::LogSoftmax { first_axis, last_axis } => {
+            rows(case, *first_axis..*last_axis, |row, v| v - row.iter().map(|r| r.exp()).sum::<f64>().ln())
+        }
+        Op::Conv3d { window, groups } => conv3d(case, window, *groups),
         other => panic!("the oracle lacks {}", other.name()),
     }
 }
@@ -86,4 +94,136 @@ fn resample(case: &Case, axes: [usize; 2], taps: [usize; 2], outside: f32) -> Ve
         sum
     };
     indices(case.output_shape()).into_iter().map(element).collect()
+}
+
+/// Every element of `x`, by a function of the elements along `axes` that it stands among, and its own.
+fn rows(case: &Case, axes: std::ops::Range<usize>, f: impl Fn(&[f64], f64) -> f64) -> Vec<f64> {
+    let (shape, x) = case.operand(0).expect("x");
+    let own = |index: &[usize]| f64::from(x[flat(shape, index)]);
+    let element = |index: Vec<usize>| {
+        let along = |inner: Vec<usize>| own(&[&index[..axes.start], &inner[..], &index[axes.end..]].concat());
+        let row: Vec<f64> = indices(&shape[axes.clone()]).into_iter().map(along).collect();
+        f(&row, own(&index))
+    };
+    indices(shape).into_iter().map(element).collect()
+}
+
+/// Where the largest of a row stands, as 1 among zeros.
+pub fn hardmax(case: &Case, axes: std::ops::Range<usize>) -> Vec<f64> {
+    let (shape, x) = case.operand(0).expect("x");
+    let mut out = vec![0.0; x.len()];
+    let outer = [&shape[..axes.start], &vec![1; axes.len()], &shape[axes.end..]].concat();
+    for index in indices(&outer) {
+        let place =
+            |inner: &Vec<usize>| flat(shape, &[&index[..axes.start], inner, &index[axes.end..]].concat());
+        let places: Vec<usize> = indices(&shape[axes.clone()]).iter().map(place).collect();
+        let largest = places.iter().map(|i| x[*i]).fold(f32::NEG_INFINITY, f32::max);
+        out[*places.iter().find(|i| x[**i] == largest).expect("a largest")] = 1.0;
+    }
+    out
+}
+
+fn reduce(case: &Case, kind: ReduceKind, axes: &[usize]) -> Vec<f64> {
+    let (shape, x) = case.operand(0).expect("x");
+    let float = case.graph.get(case.graph.nodes[0].inputs[0]).is_float();
+    let number = |v: f32| if float { f64::from(v) } else { f64::from(word_int(v)) };
+    let kept: Vec<usize> = (0..shape.len()).map(|d| if axes.contains(&d) { 1 } else { shape[d] }).collect();
+    let taken: Vec<usize> = axes.iter().map(|d| shape[*d]).collect();
+    let result = |index: Vec<usize>| {
+        let element = |inner: Vec<usize>| {
+            let mut at = index.clone();
+            axes.iter().zip(inner).for_each(|(d, i)| at[*d] = i);
+            number(x[flat(shape, &at)])
+        };
+        let v: Vec<f64> = indices(&taken).into_iter().map(element).collect();
+        let squares = || v.iter().map(|v| v * v).sum::<f64>();
+        match kind {
+            ReduceKind::Sum => v.iter().sum(),
+            ReduceKind::Mean if float => v.iter().sum::<f64>() / v.len() as f64,
+            ReduceKind::Mean => (v.iter().sum::<f64>() / v.len() as f64).trunc(),
+            ReduceKind::Max => v.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            ReduceKind::Min => v.iter().copied().fold(f64::INFINITY, f64::min),
+            ReduceKind::Prod => v.iter().product(),
+            ReduceKind::L1 => v.iter().map(|v| v.abs()).sum(),
+            ReduceKind::L2 => squares().sqrt(),
+            ReduceKind::SumSquare => squares(),
+            ReduceKind::LogSum => v.iter().sum::<f64>().ln(),
+            ReduceKind::LogSumExp => {
+                let largest = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                match largest.is_finite() {
+                    true => v.iter().map(|v| (v - largest).exp()).sum::<f64>().ln() + largest,
+                    false => largest,
+                }
+            }
+        }
+    };
+    indices(&kept).into_iter().map(result).collect()
+}
+
+fn normalize(case: &Case, len: usize, repeat: usize, epsilon: f64, centred: bool) -> Vec<f64> {
+    let x = case.operand(0).expect("x").1;
+    let factor = |operand: usize, i: usize, none: f64| match case.operand(operand) {
+        Some((_, data)) => f64::from(data[i / repeat % data.len()]),
+        None => none,
+    };
+    let mut out = Vec::new();
+    for run in x.chunks(len) {
+        let mean = if centred { run.iter().map(|v| f64::from(*v)).sum::<f64>() / len as f64 } else { 0.0 };
+        let variance = run.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / len as f64;
+        for v in run {
+            let i = out.len();
+            let normal = (f64::from(*v) - mean) / (variance + epsilon).sqrt();
+            out.push(normal * factor(1, i, 1.0) + factor(2, i, 0.0));
+        }
+    }
+    out
+}
+
+/// Where the tap of a window lies along an axis; `None` outside.
+fn tap(window: &Window3, d: usize, at: usize, k: usize, size: usize) -> Option<usize> {
+    let place = at * window.strides[d] + k * window.dilations[d];
+    place.checked_sub(window.pads[d]).filter(|i| *i < size)
+}
+
+fn conv3d(case: &Case, window: &Window3, groups: usize) -> Vec<f64> {
+    let (x_shape, x) = case.operand(0).expect("x");
+    let (w_shape, w) = case.operand(1).expect("w");
+    let y_shape = case.output_shape();
+    let element = |at: Vec<usize>| {
+        let mut sum = case.operand(2).map_or(0.0, |(_, bias)| f64::from(bias[at[1]]));
+        for k in indices(&w_shape[1..]) {
+            let source = |d: usize| tap(window, d, at[2 + d], k[1 + d], x_shape[2 + d]);
+            let (Some(z), Some(v), Some(u)) = (source(0), source(1), source(2)) else { continue };
+            let channel = at[1] / (y_shape[1] / groups) * w_shape[1] + k[0];
+            let weight = f64::from(w[flat(w_shape, &[&[at[1]], &k[..]].concat())]);
+            sum += weight * f64::from(x[flat(x_shape, &[at[0], channel, z, v, u])]);
+        }
+        sum
+    };
+    indices(y_shape).into_iter().map(element).collect()
+}
+
+/// The index in `x` of the largest element of each window; the first of equals.
+pub fn max_pool_indices(case: &Case) -> Vec<i32> {
+    let Op::MaxPoolIndices { window, column_major } = case.op() else { panic!("{:?}", case.op()) };
+    let (shape, x) = case.operand(0).expect("x");
+    let (shape, y_shape) = (five(shape), five(case.output_shape()));
+    let index = |at: Vec<usize>| {
+        let mut best: Option<(f32, i32)> = None;
+        for k in indices(&window.kernel) {
+            let source = |d: usize| tap(window, d, at[2 + d], k[d], shape[2 + d]);
+            let (Some(z), Some(v), Some(u)) = (source(0), source(1), source(2)) else { continue };
+            let value = x[flat(&shape, &[at[0], at[1], z, v, u])];
+            let plane = flat(&shape, &[at[0], at[1], 0, 0, 0]);
+            let inside = match column_major {
+                true => z + shape[2] * (v + shape[3] * u),
+                false => (z * shape[3] + v) * shape[4] + u,
+            };
+            if best.is_none_or(|(largest, _)| value > largest) {
+                best = Some((value, (plane + inside) as i32));
+            }
+        }
+        best.expect("a cell inside").1
+    };
+    indices(&y_shape).into_iter().map(index).collect()
 }

@@ -46,6 +46,7 @@ pub fn conv(case: &Case) -> Vec<f64> {
                             }
                         }
                     }
+                    sum += case.operand(3).map_or(0.0, |(_, addend)| f64::from(addend[y.len()]));
                     y.push(activate(*activation, sum));
                 }
             }
@@ -91,6 +92,10 @@ pub fn pool(case: &Case) -> Vec<f64> {
                 y.push(match kind {
                     PoolKind::Max => inside.iter().fold(f64::from(f32::MIN), |m, v| m.max(*v)),
                     PoolKind::Average { count_include_pad: false } => sum / inside.len().max(1) as f64,
+                    PoolKind::Lp { p } => {
+                        let powers = inside.iter().map(|v| v.abs().powi(*p as i32));
+                        powers.sum::<f64>().powf(1.0 / f64::from(*p))
+                    }
                     PoolKind::Average { count_include_pad: true } => {
                         sum / (inside.len() + padded).max(1) as f64
                     }

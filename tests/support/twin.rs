@@ -1,6 +1,6 @@
 //! One node with made-up inputs, run through the lowering on the twins.
 
-use sublet::graph::{Graph, Op, Value, ValueId};
+use sublet::graph::{DType, Graph, Op, Value, ValueId, int_word};
 use sublet::kernel::{Dispatch, KernelId, LowerLimits, Operand, lower};
 
 /// A graph of one node, and data for every value that it reads.
@@ -63,9 +63,24 @@ impl Case {
         self
     }
 
+    /// Adds a constant operand of integers.
+    pub fn ints(&mut self, shape: &[usize], data: &[i32]) -> &mut Self {
+        let name = format!("constant{}", self.data.len());
+        self.data.push(data.iter().map(|int| int_word(*int)).collect());
+        let id = self.graph.value(Value::i32_constant(name, shape, data));
+        self.inputs.push(id);
+        self.graph.nodes[0].inputs.push(id);
+        self
+    }
+
     /// Adds the output and closes the case.
-    pub fn output(mut self, shape: &[usize]) -> Self {
-        let id = self.graph.value(Value::f32("output", shape));
+    pub fn output(self, shape: &[usize]) -> Self {
+        self.output_as(shape, DType::F32)
+    }
+
+    /// The same, of another element type.
+    pub fn output_as(mut self, shape: &[usize], dtype: DType) -> Self {
+        let id = self.graph.value(Value::new("output", dtype, shape));
         self.graph.nodes[0].outputs.push(id);
         self
     }
@@ -120,7 +135,9 @@ pub fn run_twins(case: &Case, limits: LowerLimits) -> (Vec<f32>, Vec<KernelId>) 
         let mut shifted = [vec![f32::NAN; 5], output.clone()].concat();
         run_twin(case, dispatch, &mut output);
         run_twin_shifted(case, dispatch, &mut shifted);
-        assert!(shifted[..5].iter().all(|v| v.is_nan()) && shifted[5..] == output, "{dispatch:?}");
+        let bits = |data: &[f32]| data.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        let (front, shifted) = shifted.split_at(5);
+        assert!(front.iter().all(|v| v.is_nan()) && bits(shifted) == bits(&output), "{dispatch:?}");
     }
     (output, dispatches.iter().map(|d| d.kernel).collect())
 }

@@ -4,8 +4,18 @@ use super::source::SourceFile;
 use std::collections::BTreeSet;
 
 /// Files of `src/kernel/cpu/` that are no kernel's twin but shared by several.
-const HELPERS: &[&str] =
-    &["mod", "tests", "activation", "block", "conv_params", "matmul_params", "parallel", "rows", "words"];
+const HELPERS: &[&str] = &[
+    "mod",
+    "tests",
+    "activation",
+    "block",
+    "conv_params",
+    "matmul_params",
+    "parallel",
+    "rows",
+    "volume_params",
+    "words",
+];
 
 /// Shaders without a twin and twins without a shader.
 pub fn unpaired(files: &[SourceFile]) -> Vec<String> {

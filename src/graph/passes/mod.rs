@@ -4,6 +4,7 @@
 //! changes no bit.
 
 mod concat;
+mod fuse;
 mod in_place;
 mod views;
 mod weigh;
@@ -25,8 +26,8 @@ pub enum Order {
 /// Which passes run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passes {
-    /// Operators join their producers where a kernel does both at once: batch normalisation, additions and
-    /// activations after a convolution or a product.
+    /// Batch normalisation, additions and activations join the convolution before them; a convolution reads
+    /// the parts of a concatenation where that lowers the max load.
     pub fuse: bool,
     /// Reshapes and contiguous slices are bytes of their input.
     pub views: bool,
@@ -57,8 +58,13 @@ impl Passes {
     ///
     /// # Errors
     /// The graph breaks a rule of [`Graph::check`].
-    pub fn apply(self, graph: Graph) -> Result<(Graph, Sharing), GraphError> {
+    pub fn apply(self, mut graph: Graph) -> Result<(Graph, Sharing), GraphError> {
         graph.check()?;
+        if self.fuse {
+            fuse::fuse(&mut graph);
+            // What is measured is the same whatever else runs, so that the layouts compute the same bits.
+            fuse::split_concats(&mut graph);
+        }
         let sharing = self.share(&graph);
         Ok((graph, sharing))
     }

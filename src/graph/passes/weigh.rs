@@ -12,7 +12,14 @@ use crate::plan::{Alignment, bound};
 const NODES_TRIED: usize = 400_000;
 
 /// What is lower first: the max load, then the number of steps at it.
-type Rank = (u64, usize);
+pub(super) type Rank = (u64, usize);
+
+/// The lower of all that can be shared and only what costs nothing, with the first step at the max load.
+pub(super) fn either(graph: &Graph, passes: Passes) -> (Rank, usize) {
+    let [all, some] =
+        [Vec::new(), optional(graph, passes)].map(|refused| measure(graph, &build(graph, passes, &refused)));
+    all.min(some)
+}
 
 /// The best sharing found, starting from all and from none.
 pub(super) fn best(graph: &Graph, passes: Passes) -> Sharing {

@@ -18,7 +18,7 @@ pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f3
                     &x[(n * p.in_channels + group * p.group_in()) * plane_len..][..p.group_in() * plane_len];
                 plane.fill(0.0);
                 one_channel(&p, image, &w[channel * p.depth()..][..p.depth()], plane);
-                p.finish(inputs[2], channel, plane);
+                p.finish(inputs, [n, channel, 0], plane);
             }
         });
     }

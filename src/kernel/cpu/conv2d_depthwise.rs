@@ -18,7 +18,7 @@ pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f3
                 plane.fill(0.0);
                 let image = &x[source * in_plane..][..in_plane];
                 one_channel(&p, image, &w[channel * p.depth()..][..p.depth()], plane);
-                p.finish(inputs[2], channel, plane);
+                p.finish(inputs, [n, channel, 0], plane);
             }
         });
     }

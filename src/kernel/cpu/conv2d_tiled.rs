@@ -16,7 +16,7 @@ struct Run {
 /// The kernel on the CPU.
 pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f32]) {
     let p = ConvParams::read(params);
-    let (x, w) = (&inputs[0][p.bases[0]..], &inputs[1][p.bases[1]..]);
+    let x = &inputs[0][p.bases[0]..];
     let group_plane_len = p.group_in() * p.input[0] * p.input[1];
     for n in 0..p.batch {
         let planes = p.planes(output, n);
@@ -24,16 +24,16 @@ pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f3
             let image = &x[(n * p.groups + group) * group_plane_len..][..group_plane_len];
             let work = planes.len() * p.depth();
             over_rows(planes, p.pixels(), 4, work, |first, planes| {
-                rows(&p, image, w, inputs[2], group * p.group_out() + first, planes);
+                rows(&p, image, inputs, [n, group * p.group_out() + first], planes);
             });
         }
     }
 }
 
-/// Computes whole output planes, the first of which is `channel` of the dispatch.
-fn rows(p: &ConvParams, image: &[f32], w: &[f32], bias: &[f32], channel: usize, planes: &mut [f32]) {
+/// Computes whole output planes of image `n`, the first of which is `channel` of the dispatch.
+fn rows(p: &ConvParams, image: &[f32], inputs: &[&[f32]], [n, channel]: [usize; 2], planes: &mut [f32]) {
     let depth = p.depth();
-    let weights = &w[channel * depth..];
+    let weights = &inputs[1][p.bases[1] + channel * depth..];
     let mut tile = vec![0.0; planes.len() / p.pixels() * COLUMNS];
     let mut panel = vec![0.0; DEPTH.min(depth) * COLUMNS];
     for first_pixel in (0..p.pixels()).step_by(COLUMNS) {
@@ -50,7 +50,7 @@ fn rows(p: &ConvParams, image: &[f32], w: &[f32], bias: &[f32], channel: usize, 
         for (r, plane) in planes.chunks_exact_mut(p.pixels()).enumerate() {
             let row = &mut plane[first_pixel..][..len];
             row.copy_from_slice(&tile[r * COLUMNS..][..len]);
-            p.finish(bias, channel + r, row);
+            p.finish(inputs, [n, channel + r, first_pixel], row);
         }
     }
 }

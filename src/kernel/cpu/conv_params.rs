@@ -3,12 +3,12 @@
 use super::activation::Activation;
 
 /// Words of the block before padding.
-const WORDS: usize = 26;
+const WORDS: usize = 28;
 
 /// The block, read; counts are elements. Field order is the WGSL struct's.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ConvParams {
-    pub(super) bases: [usize; 4],
+    pub(super) bases: [usize; 5],
     pub(super) batch: usize,
     pub(super) in_channels: usize,
     pub(super) input: [usize; 2],
@@ -23,6 +23,7 @@ pub(super) struct ConvParams {
     pub(super) first_channel: usize,
     pub(super) channels: usize,
     has_bias: bool,
+    has_addend: bool,
     pub(super) activation: Activation,
 }
 
@@ -33,21 +34,22 @@ impl ConvParams {
         let word = |i: usize| params[i] as usize;
         let pair = |i: usize| [word(i), word(i + 1)];
         ConvParams {
-            bases: [word(0), word(1), word(2), word(3)],
-            batch: word(4),
-            in_channels: word(5),
-            input: pair(6),
-            out_channels: word(8),
-            out: pair(9),
-            groups: word(11),
-            kernel: pair(12),
-            stride: pair(14),
-            pad: pair(16),
-            dilation: pair(18),
-            first_channel: word(20),
-            channels: word(21),
-            has_bias: word(22) != 0,
-            activation: Activation::read([params[23], params[24], params[25]]),
+            bases: [word(0), word(1), word(2), word(3), word(4)],
+            batch: word(5),
+            in_channels: word(6),
+            input: pair(7),
+            out_channels: word(9),
+            out: pair(10),
+            groups: word(12),
+            kernel: pair(13),
+            stride: pair(15),
+            pad: pair(17),
+            dilation: pair(19),
+            first_channel: word(21),
+            channels: word(22),
+            has_bias: word(23) != 0,
+            activation: Activation::read([params[24], params[25], params[26]]),
+            has_addend: word(27) != 0,
         }
     }
 
@@ -78,17 +80,24 @@ impl ConvParams {
             .filter(|i| *i < self.input[axis])
     }
 
-    /// Adds the bias of a channel of this dispatch and applies the activation.
-    pub(super) fn finish(&self, bias: &[f32], channel: usize, row: &mut [f32]) {
-        let bias = if self.has_bias { bias[self.bases[2] + self.first_channel + channel] } else { 0.0 };
-        for y in row {
-            *y = self.activation.apply(*y + bias);
+    /// Adds the bias of a channel of this dispatch and the addend, and applies the activation; `row` are the
+    /// pixels of image `n` from `first_pixel` on.
+    pub(super) fn finish(&self, inputs: &[&[f32]], [n, channel, first_pixel]: [usize; 3], row: &mut [f32]) {
+        let channel = self.first_channel + channel;
+        let bias = if self.has_bias { inputs[2][self.bases[2] + channel] } else { 0.0 };
+        if !self.has_addend {
+            row.iter_mut().for_each(|y| *y = self.activation.apply(*y + bias));
+            return;
+        }
+        let first = self.bases[3] + (n * self.out_channels + channel) * self.pixels() + first_pixel;
+        for (y, addend) in row.iter_mut().zip(&inputs[3][first..]) {
+            *y = self.activation.apply(*y + bias + addend);
         }
     }
 
     /// The channels of this dispatch in image `n`, contiguous planes.
     pub(super) fn planes<'a>(&self, output: &'a mut [f32], n: usize) -> &'a mut [f32] {
-        let first = self.bases[3] + (n * self.out_channels + self.first_channel) * self.pixels();
+        let first = self.bases[4] + (n * self.out_channels + self.first_channel) * self.pixels();
         &mut output[first..][..self.channels * self.pixels()]
     }
 }

@@ -1,5 +1,6 @@
-//! Twin of `shaders/pool2d.wgsl`: the largest element or the mean of a window.
+//! Twin of `shaders/pool2d.wgsl`: the largest element, the mean or a norm of a window.
 
+use super::float;
 use super::parallel::over_rows;
 
 /// The parameter block, read; counts are elements.
@@ -13,8 +14,9 @@ struct Pool {
     /// Top and left, then bottom and right.
     pads: [[usize; 2]; 2],
     dilation: [usize; 2],
-    /// 0 largest, 1 mean inside the input, 2 mean inside the padded input.
+    /// 0 largest, 1 mean inside the input, 2 mean inside the padded input, 3 norm.
     kind: u32,
+    power: f32,
 }
 
 /// The kernel on the CPU.
@@ -30,6 +32,7 @@ pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f3
         pads: [pair(11), pair(13)],
         dilation: pair(15),
         kind: params[17],
+        power: float(params, 18),
     };
     let (in_len, out_len) = (p.input[0] * p.input[1], p.out[0] * p.out[1]);
     let x = &inputs[0][p.bases[0]..];
@@ -56,14 +59,18 @@ impl Pool {
                 if self.inside(0, row) && self.inside(1, column) {
                     let value = image[(row - self.pads[0][0]) * self.input[1] + column - self.pads[0][1]];
                     largest = largest.max(value);
-                    sum += value;
+                    sum += if self.kind == 3 { to_power(value.abs(), self.power) } else { value };
                     count += 1;
                 } else if self.kind == 2 && row < self.padded(0) && column < self.padded(1) {
                     count += 1;
                 }
             }
         }
-        if self.kind == 0 { largest } else { sum / count.max(1) as f32 }
+        match self.kind {
+            0 => largest,
+            3 => to_power(sum, 1.0 / self.power),
+            _ => sum / count.max(1) as f32,
+        }
     }
 
     /// Whether a position, counted from the padded input's corner, lies in the input.
@@ -74,5 +81,14 @@ impl Pool {
     /// Extent of the padded input.
     fn padded(&self, axis: usize) -> usize {
         self.pads[0][axis] + self.input[axis] + self.pads[1][axis]
+    }
+}
+
+fn to_power(v: f32, power: f32) -> f32 {
+    match power {
+        1.0 => v,
+        2.0 => v * v,
+        0.5 => v.sqrt(),
+        _ => v.powf(power),
     }
 }

@@ -1,12 +1,13 @@
 //! Twin of `shaders/softmax.wgsl`.
 
-use super::reduce_mean::tree_sum;
+use super::reduce::tree_sum;
 
-/// Softmax over the middle of `[outer, axis, inner]`.
+/// Softmax over the middle of `[outer, axis, inner]`, or its logarithm.
 pub fn softmax(params: &[u32], inputs: &[&[f32]], output: &mut [f32]) {
     let (rows, axis, inner) = (params[2] as usize, params[3] as usize, params[4] as usize);
-    let lanes = params[5] as usize;
-    let x = inputs[0];
+    let (lanes, log) = (params[5] as usize, params[6] != 0);
+    let x = &inputs[0][params[0] as usize..];
+    let output = &mut output[params[1] as usize..];
     let mut partial = vec![0.0f32; lanes];
     for row in 0..rows {
         let start = row / inner * axis * inner + row % inner;
@@ -22,6 +23,7 @@ pub fn softmax(params: &[u32], inputs: &[&[f32]], output: &mut [f32]) {
             partial[k % lanes] += e;
         }
         let sum = tree_sum(&mut partial);
-        places.for_each(|i| output[i] /= sum);
+        let log_sum = sum.ln();
+        places.for_each(|i| output[i] = if log { x[i] - largest - log_sum } else { output[i] / sum });
     }
 }

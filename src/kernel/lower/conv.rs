@@ -40,7 +40,8 @@ pub(super) fn lower_conv(
     let conv = Conv::read(&cx, *window, *groups)?;
     let activation = activation_words(&cx, *activation)?;
     let (x, w, y) = (cx.whole(cx.input(0)?)?, cx.input(1)?, cx.whole(cx.output()?)?);
-    let bias = node.inputs.get(2).map_or(Ok(Operand::Absent), |id| cx.whole(*id))?;
+    let optional = |i: usize| node.inputs.get(i).map_or(Ok(Operand::Absent), |id| cx.whole(*id));
+    let (bias, addend) = (optional(2)?, optional(3)?);
     if y == Operand::Absent {
         return Ok(Vec::new());
     }
@@ -64,9 +65,9 @@ pub(super) fn lower_conv(
         };
         dispatches.push(Dispatch {
             kernel,
-            inputs: vec![x, w, bias],
+            inputs: vec![x, w, bias, addend],
             output: y,
-            params: conv.params(&cx, *first, *channels, bias != Operand::Absent, activation)?,
+            params: conv.params(&cx, [*first, *channels], [bias, addend], activation)?,
             workgroups: conv.workgroups(&cx, kernel, *channels)?,
             fills_output: segments.len() == 1,
         });
@@ -128,7 +129,8 @@ impl Conv {
             && out_channels.checked_rem(groups) == Some(0)
             && window.kernel == [kernel_h, kernel_w]
             && (y_batch, y_channels) == (batch, out_channels)
-            && bias_len.is_none_or(|len| len == out_channels);
+            && bias_len.is_none_or(|len| len == out_channels)
+            && cx.node.inputs.get(3).is_none_or(|id| cx.shape(*id) == y);
         if !fits {
             return Err(cx.unsupported(format!(
                 "input {x:?}, weight {w:?}, bias {bias_len:?}, output {y:?}, kernel {:?}, {groups} groups",
@@ -159,13 +161,12 @@ impl Conv {
     fn params(
         &self,
         cx: &Lowering,
-        first: usize,
-        channels: usize,
-        has_bias: bool,
+        [first, channels]: [usize; 2],
+        [bias, addend]: [Operand; 2],
         (act, act_a, act_b): (u32, f32, f32),
     ) -> Result<Vec<u32>, LowerError> {
         let Window { kernel, strides, pads, dilations } = self.window;
-        let block = cx.words(ParamWriter::new(4), &[self.batch, self.in_channels])?;
+        let block = cx.words(ParamWriter::new(5), &[self.batch, self.in_channels])?;
         let block = cx.words(block, &self.input)?;
         let block = cx.words(block, &[self.out_channels])?;
         let block = cx.words(block, &self.out)?;
@@ -175,7 +176,9 @@ impl Conv {
         let block = cx.words(block, &pads[..2])?;
         let block = cx.words(block, &dilations)?;
         let block = cx.words(block, &[first, channels])?;
-        Ok(block.u32(u32::from(has_bias)).u32(act).f32(act_a).f32(act_b).finish())
+        let is_there = |operand| u32::from(operand != Operand::Absent);
+        let block = block.u32(is_there(bias)).u32(act).f32(act_a).f32(act_b);
+        Ok(block.u32(is_there(addend)).finish())
     }
 
     fn workgroups(&self, cx: &Lowering, kernel: KernelId, channels: usize) -> Result<[u32; 3], LowerError> {

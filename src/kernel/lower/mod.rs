@@ -1,7 +1,6 @@
 //! From a node of a graph to dispatches.
 
 mod conv;
-mod conv_transpose;
 mod grid;
 mod matmul;
 mod pool;
@@ -10,17 +9,18 @@ mod elementwise;
 mod gather;
 mod norm;
 mod pad;
+mod reduce;
 mod resample;
 mod rows;
 mod segments;
 mod shape;
 mod site;
 mod strides;
+mod volume;
 
 use super::{Dispatch, Operand};
-use crate::graph::{Graph, Node, Op};
+use crate::graph::{Graph, Node, Op, ReduceKind};
 use conv::lower_conv;
-use conv_transpose::lower_conv_transpose;
 use matmul::lower_matmul;
 use pool::lower_pool;
 use site::Site;
@@ -102,8 +102,14 @@ pub fn lower_without(
         Op::Binary(op) => elementwise::lower_binary(&site, *op),
         Op::Sum => elementwise::lower_sum(&site),
         Op::BatchNormalization { epsilon } => norm::lower_batch_norm(&site, *epsilon),
-        Op::ReduceMean { axes } => norm::lower_reduce_mean(&site, axes),
-        Op::Softmax { first_axis, last_axis } => norm::lower_softmax(&site, *first_axis, *last_axis),
+        Op::ReduceMean { axes } => reduce::lower_reduce(&site, ReduceKind::Mean, axes),
+        Op::Reduce { kind, axes } => reduce::lower_reduce(&site, *kind, axes),
+        Op::Softmax { first_axis, last_axis } => norm::lower_softmax(&site, *first_axis, *last_axis, false),
+        Op::LogSoftmax { first_axis, last_axis } => norm::lower_softmax(&site, *first_axis, *last_axis, true),
+        Op::Hardmax { first_axis, last_axis } => norm::lower_hardmax(&site, *first_axis, *last_axis),
+        Op::Normalize { len, repeat, epsilon, centred } => {
+            norm::lower_normalize(&site, *len, *repeat, *epsilon, *centred)
+        }
         Op::Lrn { size, alpha, beta, bias } => norm::lower_lrn(&site, *size, [*alpha, *beta, *bias]),
         Op::Copy => shape::lower_copy(&site),
         Op::Transpose { perm } => shape::lower_transpose(&site, perm),
@@ -130,7 +136,10 @@ pub fn lower_without(
         Op::Conv { .. } => lower_conv(graph, node, limits),
         Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),
         Op::Pool { .. } => lower_pool(graph, node, limits),
-        Op::ConvTranspose { .. } => lower_conv_transpose(graph, node, limits),
+        Op::Conv3d { .. } | Op::ConvTranspose { .. } => volume::lower_volume(graph, node, limits),
+        Op::MaxPoolIndices { window, column_major } => {
+            volume::lower_max_pool_indices(graph, node, limits, window, *column_major)
+        }
         Op::Resample { axes, taps, outside } => resample::lower_resample(&site, *axes, *taps, *outside),
     }?;
     refuse_over_limit(graph, node, limits.max_binding_bytes, &dispatches)?;

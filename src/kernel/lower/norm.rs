@@ -1,13 +1,12 @@
-//! Operators over groups of elements: batch normalisation, mean, softmax, local response normalisation.
+//! Operators that normalise groups of elements.
 
 use super::LowerError;
 use super::segments::{Segment, Walked};
 use super::site::Site;
-use super::strides::{Space, row_major};
-use crate::kernel::{Dispatch, KernelId, ParamWriter};
+use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
 
 /// Invocations that share one item of `len` elements: a power of two up to 256, about 8 elements each.
-fn lanes_for(len: usize) -> usize {
+pub(super) fn lanes_for(len: usize) -> usize {
     if len <= 16 { 1 } else { len.div_ceil(8).next_power_of_two().min(256) }
 }
 
@@ -44,43 +43,8 @@ pub(super) fn lower_batch_norm(site: &Site, epsilon: f32) -> Result<Vec<Dispatch
     site.segments(&[x.shape[0], channels, inner], &walked).iter().map(dispatch).collect()
 }
 
-pub(super) fn lower_reduce_mean(site: &Site, axes: &[usize]) -> Result<Vec<Dispatch>, LowerError> {
-    let [x] = site.inputs()?;
-    let rank = x.shape.len();
-    if let Some(axis) = axes.iter().find(|axis| **axis >= rank) {
-        return Err(site.unsupported(format!("axis {axis} of a tensor of rank {rank}")));
-    }
-    let strides = row_major(&x.shape);
-    let part = |reduced: bool| -> (Vec<usize>, Vec<i64>) {
-        (0..rank).filter(|d| axes.contains(d) == reduced).map(|d| (x.shape[d], strides[d])).unzip()
-    };
-    let ((kept_dims, kept_strides), (dims, strides)) = (part(false), part(true));
-    let (count, reduced) = (kept_dims.iter().product::<usize>(), dims.iter().product::<usize>());
-    if count != site.output.len() {
-        let what = format!("{count} means for an output of {} elements", site.output.len());
-        return Err(site.unsupported(what));
-    }
-    let kept_space = Space::new(site, &kept_dims, [&kept_strides])?;
-    let reduced_space = Space::new(site, &dims, [&strides])?;
-    // With many outputs and elements far apart, neighbouring invocations read neighbouring elements if each
-    // has a mean.
-    let apart = count >= 4096 && reduced_space.last_stride(0) != 1;
-    let lanes = if apart { 1 } else { lanes_for(reduced) };
-    let params = ParamWriter::new(2)
-        .u32(count as u32)
-        .u32(reduced as u32)
-        .u32(lanes as u32)
-        .u32(kept_space.rank())
-        .u32(reduced_space.rank());
-    let params = reduced_space.write(kept_space.write(params));
-    Ok(vec![site.lanes(KernelId::ReduceMean, params, count, lanes)?])
-}
-
-pub(super) fn lower_softmax(
-    site: &Site,
-    first_axis: usize,
-    last_axis: usize,
-) -> Result<Vec<Dispatch>, LowerError> {
+/// Rows, elements and inner dimension of `[outer, axis, inner]`.
+fn rows(site: &Site, first_axis: usize, last_axis: usize) -> Result<[usize; 3], LowerError> {
     let [x] = site.inputs()?;
     site.expect_output(&x.shape)?;
     let rank = x.shape.len();
@@ -89,12 +53,64 @@ pub(super) fn lower_softmax(
     }
     let axis: usize = x.shape[first_axis..last_axis].iter().product();
     let inner: usize = x.shape[last_axis..].iter().product();
-    let rows = x.len() / axis;
+    Ok([x.len() / axis, axis, inner])
+}
+
+pub(super) fn lower_softmax(
+    site: &Site,
+    first_axis: usize,
+    last_axis: usize,
+    log: bool,
+) -> Result<Vec<Dispatch>, LowerError> {
+    let [rows, axis, inner] = rows(site, first_axis, last_axis)?;
     // With a long inner dimension, neighbouring invocations read neighbouring elements if each has its own
     // row.
     let lanes = if inner < 16 { lanes_for(axis) } else { 1 };
     let params = ParamWriter::new(2).u32(rows as u32).u32(axis as u32).u32(inner as u32).u32(lanes as u32);
+    let params = params.u32(u32::from(log));
     Ok(vec![site.lanes(KernelId::Softmax, params, rows, lanes)?])
+}
+
+pub(super) fn lower_hardmax(
+    site: &Site,
+    first_axis: usize,
+    last_axis: usize,
+) -> Result<Vec<Dispatch>, LowerError> {
+    let [rows, axis, inner] = rows(site, first_axis, last_axis)?;
+    let params = ParamWriter::new(2).u32(rows as u32).u32(axis as u32).u32(inner as u32);
+    Ok(vec![site.linear(KernelId::Hardmax, vec![site.operand(0)], params, rows)?])
+}
+
+pub(super) fn lower_normalize(
+    site: &Site,
+    len: usize,
+    repeat: usize,
+    epsilon: f32,
+    centred: bool,
+) -> Result<Vec<Dispatch>, LowerError> {
+    let count = site.inputs.len();
+    let Some((x, factors)) = site.inputs.split_first().filter(|_| count <= 3) else {
+        return Err(site.unsupported(format!("{count} inputs, needs 1 to 3")));
+    };
+    site.expect_output(&x.shape)?;
+    if len == 0 || repeat == 0 || !x.len().is_multiple_of(len) {
+        let what = format!("runs of {len} of {} elements, channels of {repeat}", x.len());
+        return Err(site.unsupported(what));
+    }
+    let channels = factors.first().map_or(1, |scale| scale.len());
+    if let Some(wrong) = factors.iter().find(|v| v.len() != channels || v.is_empty()) {
+        let what = format!("'{}' has {} elements for {channels} channels", wrong.name, wrong.len());
+        return Err(site.unsupported(what));
+    }
+    let runs = x.len() / len;
+    let lanes = lanes_for(len);
+    let words = [runs, len, lanes, channels, repeat];
+    let params = words.into_iter().fold(ParamWriter::new(4), |params, word| params.u32(word as u32));
+    let params = params.f32(epsilon).u32(u32::from(centred));
+    let params = params.u32(u32::from(count > 1)).u32(u32::from(count > 2));
+    let operand = |i: usize| if i < count { site.operand(i) } else { Operand::Absent };
+    let inputs = vec![operand(0), operand(1), operand(2)];
+    Ok(vec![site.dispatch(KernelId::Normalize, inputs, params, runs.div_ceil(256 / lanes))?])
 }
 
 pub(super) fn lower_lrn(

@@ -32,11 +32,15 @@ pub(super) fn lower_pool(
     check_window(&cx, window, [out_h, out_w])?;
     let output = cx.whole(y)?;
     let Operand::Value { len, .. } = output else { return Ok(Vec::new()) };
-    let kind = match kind {
-        PoolKind::Max => 0,
-        PoolKind::Average { count_include_pad: false } => 1,
-        PoolKind::Average { count_include_pad: true } => 2,
+    let (kind, power) = match kind {
+        PoolKind::Max => (0, 1.0),
+        PoolKind::Average { count_include_pad: false } => (1, 1.0),
+        PoolKind::Average { count_include_pad: true } => (2, 1.0),
+        PoolKind::Lp { p } => (3, *p as f32),
     };
+    if power < 1.0 {
+        return Err(cx.unsupported("the exponent of a norm is 0"));
+    }
     let block = cx.words(ParamWriter::new(2), &[batch * channels, in_h, in_w, out_h, out_w])?;
     let block = cx.words(block, &window.kernel)?;
     let block = cx.words(block, &window.strides)?;
@@ -47,7 +51,7 @@ pub(super) fn lower_pool(
         kernel: KernelId::Pool2d,
         inputs: vec![cx.whole(x)?],
         output,
-        params: block.u32(kind).finish(),
+        params: block.u32(kind).f32(power).finish(),
         workgroups: cx.workgroups([across, down, 1])?,
         fills_output: true,
     }])

@@ -120,22 +120,3 @@ pub(super) fn cast(site: &mut Site) -> Result<(), Fault> {
     let same_words = from == to || (wide && from.is_float() == to.is_float());
     site.emit_as(if same_words { Op::Copy } else { Op::Cast }, &[0], dims, to)
 }
-
-/// Products of dimensions, as exporters write them.
-pub(super) fn reduce_prod(site: &mut Site) -> Result<(), Fault> {
-    must_fold(site)?;
-    let data = site.ints(0)?;
-    let dims = site.shape(0)?;
-    let axes = match site.optional_ints(1)? {
-        Some(axes) => Some(axes),
-        None => site.attributes().ints("axes")?.map(<[i64]>::to_vec),
-    };
-    let all = axes.is_none_or(|axes| shapes::axes(&axes, dims.len()).is_ok_and(|a| a.len() == dims.len()));
-    if !all {
-        return Err("ReduceProd is folded over all axes only".into());
-    }
-    let product = data.iter().fold(1i64, |n, d| n.wrapping_mul(*d));
-    let keep = site.attributes().flag("keepdims", true)?;
-    site.set(0, Tensor::ints(if keep { vec![1; dims.len()] } else { vec![] }, vec![product]));
-    Ok(())
-}

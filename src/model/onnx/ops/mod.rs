@@ -3,6 +3,7 @@
 
 mod blocks;
 mod branch;
+mod compose;
 mod constant;
 mod einsum;
 mod elementwise;
@@ -11,6 +12,7 @@ mod layout;
 mod linear;
 mod norm;
 mod quantize;
+mod reduce;
 mod resize;
 mod rows;
 mod transposed;
@@ -77,26 +79,36 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("GatherND", index::gather_nd),
     ("Gelu", elementwise::unary),
     ("Gemm", linear::gemm),
-    ("GlobalAveragePool", norm::global_average_pool),
+    ("GlobalAveragePool", reduce::global_average_pool),
+    ("GlobalLpPool", reduce::global_lp_pool),
+    ("GlobalMaxPool", reduce::global_max_pool),
     ("Greater", elementwise::compare),
     ("GreaterOrEqual", elementwise::compare),
+    ("GroupNormalization", norm::group_normalization),
     ("HammingWindow", windows::window),
     ("HannWindow", windows::window),
     ("HardSigmoid", elementwise::unary),
     ("HardSwish", elementwise::unary),
+    ("Hardmax", norm::softmax),
     ("Identity", layout::identity),
     ("If", branch::choose_branch),
+    ("InstanceNormalization", norm::instance_normalization),
     ("IsInf", elementwise::unary),
     ("IsNaN", elementwise::unary),
     ("LRN", norm::lrn),
+    ("LayerNormalization", norm::layer_normalization),
     ("LeakyRelu", elementwise::unary),
     ("Less", elementwise::compare),
     ("LessOrEqual", elementwise::compare),
     ("Log", elementwise::unary),
+    ("LogSoftmax", norm::softmax),
+    ("LpNormalization", norm::lp_normalization),
+    ("LpPool", window::lp_pool),
     ("MatMul", linear::matmul),
     ("Max", elementwise::extreme),
     ("MaxPool", window::max_pool),
     ("Mean", elementwise::sum),
+    ("MeanVarianceNormalization", norm::mean_variance_normalization),
     ("Min", elementwise::extreme),
     ("Mish", elementwise::unary),
     ("Mod", elementwise::modulo),
@@ -110,10 +122,19 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("Pad", layout::pad),
     ("Pow", elementwise::pow),
     ("QuantizeLinear", quantize::quantize),
+    ("RMSNormalization", norm::layer_normalization),
     ("Range", constant::range),
     ("Reciprocal", elementwise::unary),
-    ("ReduceMean", norm::reduce_mean),
-    ("ReduceProd", constant::reduce_prod),
+    ("ReduceL1", reduce::reduce),
+    ("ReduceL2", reduce::reduce),
+    ("ReduceLogSum", reduce::reduce),
+    ("ReduceLogSumExp", reduce::reduce),
+    ("ReduceMax", reduce::reduce),
+    ("ReduceMean", reduce::reduce),
+    ("ReduceMin", reduce::reduce),
+    ("ReduceProd", reduce::reduce),
+    ("ReduceSum", reduce::reduce),
+    ("ReduceSumSquare", reduce::reduce),
     ("Relu", elementwise::unary),
     ("Reshape", layout::reshape),
     ("Resize", resize::resize),

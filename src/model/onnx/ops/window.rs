@@ -1,17 +1,58 @@
-//! Operators that slide a window: Conv, MaxPool, AveragePool.
+//! Operators that slide a window: Conv, MaxPool, AveragePool, LpPool.
 
-use crate::graph::{Op, PoolKind, Window};
+use super::{compose, reduce};
+use crate::graph::{DType, Op, PoolKind, Window, Window3};
 use crate::model::onnx::attributes::Attributes;
 use crate::model::onnx::site::{Fault, Site};
 
-/// A window over one or two spatial dimensions, and how many positions it has along each.
+/// A window over the spatial dimensions, and how many positions it has along each.
 struct Resolved {
-    window: Window,
-    positions: Vec<usize>,
+    kernel: Vec<usize>,
+    strides: Vec<usize>,
+    dilations: Vec<usize>,
+    axes: Vec<Axis>,
+}
+
+impl Resolved {
+    fn positions(&self) -> impl Iterator<Item = usize> + '_ {
+        self.axes.iter().map(|a| a.positions)
+    }
+
+    /// The window over dimensions `d` and `d + 1`; over `d` alone it is the second of two.
+    fn two(&self, d: usize, alone: bool) -> Window {
+        let pair = |list: &[usize], none: usize| if alone { [none, list[d]] } else { [list[d], list[d + 1]] };
+        let side = |side: fn(&Axis) -> usize| pair(&self.axes.iter().map(side).collect::<Vec<_>>(), 0);
+        let ([top, left], [bottom, right]) = (side(|a| a.before), side(|a| a.after));
+        Window {
+            kernel: pair(&self.kernel, 1),
+            strides: pair(&self.strides, 1),
+            pads: [top, left, bottom, right],
+            dilations: pair(&self.dilations, 1),
+        }
+    }
+
+    /// The window over up to three dimensions, which are the last ones.
+    fn three(&self) -> Window3 {
+        let front = 3 - self.kernel.len();
+        let fill = |list: &[usize], none: usize| {
+            std::array::from_fn(|d| if d < front { none } else { list[d - front] })
+        };
+        let side = |side: fn(&Axis) -> usize| fill(&self.axes.iter().map(side).collect::<Vec<_>>(), 0);
+        let ([z, y, x], [back, bottom, right]) = (side(|a| a.before), side(|a| a.after));
+        Window3 {
+            kernel: fill(&self.kernel, 1),
+            strides: fill(&self.strides, 1),
+            pads: [z, y, x, back, bottom, right],
+            dilations: fill(&self.dilations, 1),
+        }
+    }
 }
 
 /// Attributes beyond this are mistakes; sums and products of two fit 64 bits.
 pub(super) const MAX_ATTRIBUTE: i64 = 1 << 31;
+
+/// Most spatial dimensions of a pool.
+const MAX_POOLED: usize = 6;
 
 /// A list attribute of `len` numbers, each at least `min`.
 pub(super) fn list(
@@ -88,30 +129,25 @@ fn resolve(site: &Site, spatial: &[usize], kernel: &[usize], pool: bool) -> Resu
             other => return Err(format!("auto_pad is '{other}'").into()),
         });
     }
-    let positions = axes.iter().map(|a| a.positions).collect();
-    // One dimension is the second of two, over a first of size 1.
-    let two = |list: &[usize]| if rank == 1 { [1, list[0]] } else { [list[0], list[1]] };
-    let pads = match &axes[..] {
-        [w] => [0, w.before, 0, w.after],
-        [h, w] => [h.before, w.before, h.after, w.after],
-        _ => return Err(format!("{rank} spatial dimensions; 1 and 2 are supported").into()),
-    };
-    let window = Window { kernel: two(kernel), strides: two(&strides), pads, dilations: two(&dilations) };
-    Ok(Resolved { window, positions })
+    Ok(Resolved { kernel: kernel.to_vec(), strides, dilations, axes })
 }
 
 /// Batch, channels and spatial dimensions of an input.
-fn spatial(shape: &[usize]) -> Result<(usize, usize, &[usize]), String> {
+fn spatial(shape: &[usize], most: usize) -> Result<(usize, usize, &[usize]), String> {
     match shape {
-        [n, c, rest @ ..] if matches!(rest.len(), 1 | 2) => Ok((*n, *c, rest)),
-        _ => Err(format!("input of {} dimensions {shape:?}; 3 (1-D) and 4 (2-D) are supported", shape.len())),
+        [n, c, rest @ ..] if (1..=most).contains(&rest.len()) => Ok((*n, *c, rest)),
+        _ => Err(format!(
+            "input of {} dimensions {shape:?}; 3 (1-D) to {} ({most}-D) are supported",
+            shape.len(),
+            most + 2
+        )),
     }
 }
 
 pub(super) fn conv(site: &mut Site) -> Result<(), Fault> {
     let attributes = site.attributes();
     let shape = site.shape(0)?;
-    let (batch, channels, dims) = spatial(&shape)?;
+    let (batch, channels, dims) = spatial(&shape, 3)?;
     let weights = site.shape(1)?;
     if weights.len() != shape.len() {
         return Err(format!("weights {weights:?} do not match an input of {} dimensions", shape.len()).into());
@@ -144,15 +180,27 @@ pub(super) fn conv(site: &mut Site) -> Result<(), Fault> {
         }
         inputs.push(2);
     }
-    let Resolved { window, positions } = resolve(site, dims, kernel, false)?;
+    let resolved = resolve(site, dims, kernel, false)?;
     let mut out = vec![batch, out_channels];
-    out.extend(positions);
-    site.emit(Op::Conv { window, groups, activation: None }, &inputs, out)
+    out.extend(resolved.positions());
+    let op = match dims.len() {
+        3 => Op::Conv3d { window: resolved.three(), groups },
+        rank => Op::Conv { window: resolved.two(0, rank == 1), groups, activation: None },
+    };
+    site.emit(op, &inputs, out)
 }
 
 pub(super) fn max_pool(site: &mut Site) -> Result<(), Fault> {
     if site.output_used(1) {
-        return Err("its output Indices is read; only the values are supported".into());
+        let shape = site.shape(0)?;
+        let (batch, channels, dims) = spatial(&shape, 3)?;
+        let resolved = pool_window(site, dims)?;
+        let mut out = vec![batch, channels];
+        out.extend(resolved.positions());
+        let column_major = site.attributes().flag("storage_order", false)?;
+        let op = Op::MaxPoolIndices { window: resolved.three(), column_major };
+        let x = site.value(0)?;
+        site.emit_output_as(1, op, vec![x], out, DType::I64)?;
     }
     pool(site, PoolKind::Max)
 }
@@ -162,13 +210,45 @@ pub(super) fn average_pool(site: &mut Site) -> Result<(), Fault> {
     pool(site, PoolKind::Average { count_include_pad })
 }
 
-fn pool(site: &mut Site, kind: PoolKind) -> Result<(), Fault> {
-    let shape = site.shape(0)?;
-    let (batch, channels, dims) = spatial(&shape)?;
+pub(super) fn lp_pool(site: &mut Site) -> Result<(), Fault> {
+    let p = reduce::exponent(site)?;
+    pool(site, PoolKind::Lp { p })
+}
+
+fn pool_window(site: &Site, dims: &[usize]) -> Result<Resolved, Fault> {
     let kernel = list(&site.attributes(), "kernel_shape", dims.len(), 1)?;
     let kernel = kernel.ok_or("attribute 'kernel_shape' is missing")?;
-    let Resolved { window, positions } = resolve(site, dims, &kernel, true)?;
+    resolve(site, dims, &kernel, true)
+}
+
+/// Over more than two dimensions a pool is a pool over the last two, then one over each other: the largest of
+/// largest elements, the mean of means over the same cells, the norm of norms.
+fn pool(site: &mut Site, kind: PoolKind) -> Result<(), Fault> {
+    let shape = site.shape(0)?;
+    let (batch, channels, dims) = spatial(&shape, MAX_POOLED)?;
+    let resolved = pool_window(site, dims)?;
+    let rank = dims.len();
     let mut out = vec![batch, channels];
-    out.extend(positions);
-    site.emit(Op::Pool { kind, window }, &[0], out)
+    out.extend(resolved.positions());
+    if rank <= 2 {
+        return site.emit(Op::Pool { kind, window: resolved.two(0, rank == 1) }, &[0], out);
+    }
+    let mut x = site.value(0)?;
+    // The first `outer` dimensions are still to be pooled, the others are.
+    for outer in (0..rank - 1).rev() {
+        let (last, behind) = match outer + 2 == rank {
+            true => (dims[rank - 1], out[rank + 1]),
+            false => (out[outer + 3..].iter().product(), out[outer + 3..].iter().product()),
+        };
+        let rows = channels * dims[..outer].iter().product::<usize>();
+        x = compose::view(site, "planes", x, vec![batch, rows, dims[outer], last])?;
+        let mut window = resolved.two(outer, false);
+        if outer + 2 < rank {
+            (window.kernel[1], window.strides[1], window.dilations[1]) = (1, 1, 1);
+            (window.pads[1], window.pads[3]) = (0, 0);
+        }
+        let pooled = vec![batch, rows, out[outer + 2], behind];
+        x = site.emit_before("pooled", Op::Pool { kind, window }, vec![x], pooled)?;
+    }
+    site.emit_values(Op::Copy, vec![x], out)
 }

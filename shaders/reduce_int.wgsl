@@ -1,6 +1,7 @@
-// Mean over any axes. Output i is addressed by the kept dimensions, its elements by the reduced ones.
-// `lanes` invocations (a power of two, 1..=256) share one output: lane l adds elements l, l + lanes, ..;
-// then a tree adds the lanes. A mean of no element is 0 / 0.
+// Reduction of integers over any axes: `kind` 0 mean, rounded towards zero, 1 sum, 2 largest, 3 smallest, 4
+// product, 5 sum of magnitudes, 7 sum of squares; sums and products are modulo 2^32. Output i is addressed by
+// the kept dimensions, its elements by the reduced ones. `lanes` invocations (a power of two, 1..=256) share
+// one output: lane l joins elements l, l + lanes, .. to `start`; then a tree joins the lanes.
 //
 // Bindings: 0 parameters, 1 x, 2 out.
 // Dispatch: 256 / lanes outputs a workgroup, folded into x and y.
@@ -13,6 +14,8 @@ struct Params {
     lanes: u32,
     kept_rank: u32, // 1..=8
     reduced_rank: u32, // 1..=8
+    kind: u32,
+    start: i32, // what joins with any element to that element
     kept_dims: array<vec4<u32>, 2>,
     kept_strides: array<vec4<u32>, 2>,
     reduced_dims: array<vec4<u32>, 2>,
@@ -20,10 +23,10 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> p: Params;
-@group(0) @binding(1) var<storage, read> x: array<f32>;
-@group(0) @binding(2) var<storage, read_write> out: array<f32>;
+@group(0) @binding(1) var<storage, read> x: array<i32>;
+@group(0) @binding(2) var<storage, read_write> out: array<i32>;
 
-var<workgroup> partial: array<f32, 256>;
+var<workgroup> partial: array<i32, 256>;
 
 fn kept_offset(i: u32) -> u32 {
     var rest = i;
@@ -47,6 +50,24 @@ fn reduced_offset(k: u32) -> u32 {
     return offset + rest * p.reduced_strides[0][0];
 }
 
+fn join(so_far: i32, v: i32) -> i32 {
+    switch p.kind {
+        case 2u: { return max(so_far, v); }
+        case 3u: { return min(so_far, v); }
+        case 4u: { return so_far * v; }
+        default: { return so_far + v; }
+    }
+}
+
+// What an element brings in.
+fn term(v: i32) -> i32 {
+    switch p.kind {
+        case 5u: { return abs(v); }
+        case 7u: { return v * v; }
+        default: { return v; }
+    }
+}
+
 @compute @workgroup_size(256)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
@@ -56,22 +77,23 @@ fn main(
     let lane = local % p.lanes;
     let i = (group.y * groups.x + group.x) * (256u / p.lanes) + local / p.lanes;
     let inside = i < p.count;
-    var sum = 0.0;
-    if inside {
-        let start = p.x_base + kept_offset(i);
-        for (var k = lane; k < p.reduced; k += p.lanes) {
-            sum += x[start + reduced_offset(k)];
-        }
+    // An idle output has no element, so that every invocation meets every barrier.
+    let reduced = select(0u, p.reduced, inside);
+    let first = p.x_base + kept_offset(i);
+    var so_far = p.start;
+    for (var k = lane; k < reduced; k += p.lanes) {
+        so_far = join(so_far, term(x[first + reduced_offset(k)]));
     }
-    partial[local] = sum;
+    partial[local] = so_far;
     workgroupBarrier();
     for (var half = p.lanes / 2u; half > 0u; half /= 2u) {
         if lane < half {
-            partial[local] += partial[local + half];
+            partial[local] = join(partial[local], partial[local + half]);
         }
         workgroupBarrier();
     }
     if inside && lane == 0u {
-        out[p.out_base + i] = partial[local] / f32(p.reduced);
+        let count = i32(max(p.reduced, 1u));
+        out[p.out_base + i] = select(partial[local], partial[local] / count, p.kind == 0u);
     }
 }
