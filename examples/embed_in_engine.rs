@@ -45,7 +45,8 @@ fn problem(alignment: Alignment) -> Result<(Problem, Vec<TensorId>), Box<dyn std
     Ok((problem, tensors))
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Public, so that a test can run it.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
     {

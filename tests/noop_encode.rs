@@ -118,6 +118,9 @@ fn plans_travel_between_profiles_from_strict_to_loose_only() {
             let (problem, plan) = planned(&from);
             let arena = block_on(&gpu.device, DeviceArena::new(&gpu.device, &problem, &plan));
             let what = format!("from {} to {}", from.name, to.name);
+            assert!(
+                to.limits.max_buffer_bytes >= from.limits.max_buffer_bytes || !to.limits.cover(&from.limits)
+            );
             if from.limits.max_buffer_bytes <= to.limits.max_buffer_bytes {
                 assert_eq!(arena.map(|a| a.buffers().len()), Ok(plan.arenas().len()), "{what}");
                 held += 1;

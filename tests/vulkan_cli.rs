@@ -67,4 +67,36 @@ fn devices_are_listed_with_their_limits() {
         limits["min_storage_buffer_offset_alignment"].as_u64().is_some_and(u64::is_power_of_two),
         "{devices}"
     );
+    assert_eq!(devices["adapters"][0]["layouts"], serde_json::json!(["shared", "ping-pong", "packed"]));
+    let profiles = devices["adapters"][0]["profiles"].as_array().unwrap();
+    assert!(profiles.contains(&"default".into()), "{devices}");
+}
+
+/// A plan for the adapter at hand, by its name; a name that no adapter has is answered with those there are.
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn plans_are_made_for_an_adapter_by_its_name() {
+    let name = json(&["devices"]).1["adapters"][0]["name"].as_str().unwrap().to_owned();
+    let (code, plan) = json(&["plan", "builtin:mobilenet_v1", "--adapter", &name]);
+    assert_eq!((code, &plan["peak_bytes"]), (0, &4_816_896.into()), "{plan}");
+    let (code, refused) = json(&["plan", "builtin:mobilenet_v1", "--adapter", "no such card"]);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(code == 2 && message.contains(&name), "{message}");
+}
+
+/// Run and audit take a layout by name, and give the same outputs in each.
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn run_and_audit_take_every_layout() {
+    let model = data("tiny_resnet_se_64.onnx");
+    let expect = format!("0={}", data("tiny_resnet_se_64.out0.npy"));
+    for layout in ["shared", "ping-pong", "packed"] {
+        let (code, run) = json(&["run", &model, "--layout", layout, "--expect", &expect, "--runs", "1"]);
+        assert_eq!((code, &run["ok"]), (0, &true.into()), "{layout}: {run}");
+        let (code, audit) = json(&["audit", &model, "--layout", layout]);
+        assert_eq!((code, &audit["ok"]), (0, &true.into()), "{layout}: {audit}");
+    }
+    let (code, error) = json(&["audit", &model, "--layout", "pingpong"]);
+    let message = error["error"]["message"].as_str().unwrap();
+    assert!(code == 2 && message.contains("ping-pong"), "{message}");
 }

@@ -3,7 +3,8 @@
 use super::Output;
 use super::adapter::adapters;
 use super::error::CliError;
-use crate::device::DeviceLimits;
+use crate::device::{DeviceLimits, Profile};
+use crate::exec::Layout;
 use crate::plan::report::grouped;
 use serde_json::json;
 use wgpu::Features;
@@ -45,7 +46,11 @@ pub fn run() -> Result<Output, CliError> {
             human.push_str(&format!("  {name:<38} {:>14}\n", grouped(number)));
         }
         human.push_str(&format!("  {:<38} {}\n", "features", have.join(", ")));
-        human.push_str(&format!("  {:<38} shared\n", "lawful layouts"));
+        let layouts: Vec<&str> = Layout::ALL.iter().map(|layout| layout.key()).collect();
+        human.push_str(&format!("  {:<38} {}\n", "lawful layouts", layouts.join(", ")));
+        let profiles: Vec<&str> =
+            Profile::all().filter(|p| limits.cover(&p.limits)).map(|p| p.name).collect();
+        human.push_str(&format!("  {:<38} {}\n", "runs plans for profiles", profiles.join(", ")));
         rows.push(json!({
             "name": info.name,
             "backend": info.backend.to_str(),
@@ -53,7 +58,8 @@ pub fn run() -> Result<Output, CliError> {
             "type": format!("{:?}", info.device_type),
             "limits": numbers.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
             "features": have,
-            "layouts": ["shared"],
+            "layouts": layouts,
+            "profiles": profiles,
         }));
     }
     if rows.is_empty() {

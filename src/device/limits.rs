@@ -38,6 +38,18 @@ impl DeviceLimits {
         }
     }
 
+    /// Whether whatever is planned for `stricter` runs on a device with these limits.
+    pub fn cover(&self, stricter: &DeviceLimits) -> bool {
+        let finer = |here: u64, there: u64| there.is_multiple_of(here);
+        finer(self.storage_alignment_bytes, stricter.storage_alignment_bytes)
+            && finer(self.uniform_alignment_bytes, stricter.uniform_alignment_bytes)
+            && self.max_buffer_bytes >= stricter.max_buffer_bytes
+            && self.max_binding_bytes >= stricter.max_binding_bytes
+            && self.max_uniform_binding_bytes >= stricter.max_uniform_binding_bytes
+            && self.max_storage_bindings >= stricter.max_storage_bindings
+            && self.max_workgroups >= stricter.max_workgroups
+    }
+
     /// As the rules of one dispatch need them.
     pub fn binding_limits(&self) -> BindingLimits {
         BindingLimits {

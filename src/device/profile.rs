@@ -83,4 +83,16 @@ mod tests {
         assert_eq!(Profile::all().count(), TABLE.len());
         assert!(Profile::find("nope").is_none());
     }
+    #[test]
+    fn limits_cover_what_is_stricter_and_themselves() {
+        let of = |name| Profile::find(name).expect("listed").limits;
+        for profile in Profile::all() {
+            assert!(profile.limits.cover(&profile.limits), "{}", profile.name);
+            assert!(profile.limits.cover(&of("downlevel")), "{}", profile.name);
+        }
+        assert!(of("chrome").cover(&of("default")) && !of("default").cover(&of("chrome")));
+        assert!(!of("m1").cover(&of("chrome")), "nine slots are fewer than ten");
+        let fine = DeviceLimits { storage_alignment_bytes: 32, ..of("default") };
+        assert!(fine.cover(&of("default")) && !of("default").cover(&fine));
+    }
 }
