@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use sublet::exec::{Layout, Program};
 use sublet::graph::Graph;
-use sublet::graph::passes::Passes;
 use sublet::kernel::LowerLimits;
 use sublet::model::zoo;
 use sublet::plan::{Effort, Plan, Planner, csv};
@@ -26,11 +25,10 @@ fn networks() -> Vec<(String, Graph)> {
     all
 }
 
-/// The lowest of a layout, with every pass that it allows.
+/// The layout alone: no pass has been at work.
 fn plan(graph: &Graph, layout: Layout) -> Plan {
     let limits = LowerLimits { max_binding_bytes: 128 << 20, max_workgroups: 65_535 };
-    let (graph, sharing) = layout.allows(Passes::ALL).apply(graph.clone()).unwrap();
-    let program = Program::sharing(graph, sharing, layout.alignment(DEVICE_BYTES).unwrap(), limits).unwrap();
+    let program = Program::new(graph.clone(), layout.alignment(DEVICE_BYTES).unwrap(), limits).unwrap();
     let problem = program.with_layout(layout).unwrap().usage.problem;
     let plan = Planner::auto().plan(&problem).unwrap();
     plan.validate(&problem).unwrap();
