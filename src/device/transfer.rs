@@ -36,7 +36,7 @@ pub struct Uploader<'a> {
 
 impl<'a> Uploader<'a> {
     /// Staging that may lie around before the next submission.
-    pub const CHUNK_BYTES: u64 = 8 << 20;
+    pub const CHUNK_BYTES: u64 = 1 << 20;
 
     /// An uploader for that device.
     pub fn new(device: &'a Device, queue: &'a Queue) -> Self {
