@@ -1,7 +1,7 @@
 //! Operators over groups of elements: means, sums, softmax, normalisation.
 
 use super::constant;
-use crate::graph::{BinaryOp, Op, UnaryOp, ValueId};
+use crate::graph::{BinaryOp, Op, ReduceKind, UnaryOp, ValueId};
 use crate::model::fault::Fault;
 use crate::model::shape as shapes;
 use crate::model::tflite::layout::Layout;
@@ -30,30 +30,32 @@ fn resolve(site: &mut Site, axes: &[usize], keep: bool) -> Result<Reduction, Fau
     Ok(Reduction { view, axes: places, out })
 }
 
-/// MEAN and SUM, and of constant integers the others.
+/// MEAN, SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, and of bools REDUCE_ANY and REDUCE_ALL.
 pub(super) fn reduce(site: &mut Site) -> Result<(), Fault> {
-    let shape = site.shape(0)?;
+    let rank = site.shape(0)?.len();
     let keep = site.flag(0)?;
     let mut axes = Vec::new();
     for axis in site.ints(1)?.iter() {
-        axes.push(shapes::axis(*axis, shape.len())?);
+        axes.push(shapes::axis(*axis, rank)?);
     }
     axes.sort_unstable();
     axes.dedup();
     if site.is_ints(0) {
         return constant::reduce(site, &axes, keep);
     }
-    let len: usize = axes.iter().map(|axis| shape[*axis]).product();
     let Reduction { view, axes, out } = resolve(site, &axes, keep)?;
-    match site.op() {
-        "MEAN" => site.emit(Op::ReduceMean { axes }, vec![view.value], out),
-        "SUM" => {
-            let mean = site.before("mean", Op::ReduceMean { axes }, vec![view.value], &out.dims)?;
-            let count = number(site, "count", len as f32);
-            site.emit(Op::Binary(BinaryOp::Mul), vec![mean, count], out)
+    let kind = match site.op() {
+        "MEAN" if site.tensor(0)?.dtype.is_float() => {
+            return site.emit(Op::ReduceMean { axes }, vec![view.value], out);
         }
-        other => Err(format!("{other} of floats is not supported").into()),
-    }
+        "MEAN" => ReduceKind::Mean,
+        "SUM" => ReduceKind::Sum,
+        "REDUCE_PROD" => ReduceKind::Prod,
+        "REDUCE_MAX" | "REDUCE_ANY" => ReduceKind::Max,
+        "REDUCE_MIN" | "REDUCE_ALL" => ReduceKind::Min,
+        other => return Err(format!("{other} is not a reduction").into()),
+    };
+    site.emit(Op::Reduce { kind, axes }, vec![view.value], out)
 }
 
 fn number(site: &mut Site, what: &str, value: f32) -> ValueId {
@@ -78,23 +80,28 @@ pub(super) fn softmax(site: &mut Site) -> Result<(), Fault> {
     site.emit(Op::Softmax { first_axis: axis, last_axis: axis + 1 }, vec![value], out)
 }
 
+/// Over the last dimension.
+pub(super) fn log_softmax(site: &mut Site) -> Result<(), Fault> {
+    let shape = site.shape(0)?;
+    let last = shape.len().checked_sub(1).ok_or("the input has no dimension")?;
+    let view = site.view(0)?;
+    let axis = view.place(last);
+    let op = Op::LogSoftmax { first_axis: axis, last_axis: axis + 1 };
+    site.emit(op, vec![view.value], Out::permuted(shape, &view.perm))
+}
+
 /// Each row of the last dimension divided by the root of the sum of its squares.
 pub(super) fn l2_normalization(site: &mut Site) -> Result<(), Fault> {
     let shape = site.shape(0)?;
     let last = shape.len().checked_sub(1).ok_or("the input has no dimension")?;
     let activation = site.activation(0)?;
-    let len = shape[last] as f32;
     let Reduction { view, axes, out } = resolve(site, &[last], true)?;
-    let whole = Out::permuted(shape, &view.perm);
-    let squares = vec![view.value, view.value];
-    let squares = site.before("squares", Op::Binary(BinaryOp::Mul), squares, &whole.dims)?;
-    let mean = site.before("mean", Op::ReduceMean { axes }, vec![squares], &out.dims)?;
-    let count = number(site, "count", len);
-    let sum = site.before("sum", Op::Binary(BinaryOp::Mul), vec![mean, count], &out.dims)?;
+    let op = Op::Reduce { kind: ReduceKind::L2, axes };
+    let root = site.before("root", op, vec![view.value], &out.dims)?;
     // TFLite's reference: no division by less than 1e-6.
-    let least = UnaryOp::Clip { min: 1e-12, max: f32::MAX };
-    let sum = site.before("clipped", Op::Unary(least), vec![sum], &out.dims)?;
-    let root = site.before("root", Op::Unary(UnaryOp::Sqrt), vec![sum], &out.dims)?;
+    let least = UnaryOp::Clip { min: 1e-6, max: f32::MAX };
+    let root = site.before("clipped", Op::Unary(least), vec![root], &out.dims)?;
+    let whole = Out::permuted(shape, &view.perm);
     site.emit_activated(Op::Binary(BinaryOp::Div), vec![view.value, root], whole, activation)
 }
 
