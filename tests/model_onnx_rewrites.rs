@@ -160,6 +160,49 @@ fn branches(condition: &[u8]) -> Model {
         .output("y")
 }
 
+/// `total += x * step` and a list of totals, so many rounds.
+fn rounds(count: i64, stops_after: i64) -> Model {
+    let body = model(13)
+        .open_input("i", 7, &[])
+        .open_input("on", 9, &[])
+        .input("total", &[3])
+        .initializer(ints("last", &[], &[stops_after]))
+        .node(node("Cast", &["i"], &["step"]).int("to", 1))
+        .node(node("Mul", &["x", "step"], &["term"]))
+        .node(node("Add", &["total", "term"], &["sum"]))
+        .node(node("Less", &["i", "last"], &["goes_on"]))
+        .node(node("Identity", &["sum"], &["listed"]))
+        .output("goes_on")
+        .output("sum")
+        .output("listed");
+    model(13)
+        .input("x", &[3])
+        .initializer(ints("count", &[], &[count]))
+        .initializer(floats("zero", &[3], &[0.0; 3]))
+        .node(node("Loop", &["count", "", "zero"], &["y", "all"]).graph("body", body))
+        .output("y")
+        .output("all")
+}
+
+#[test]
+fn loops_of_a_known_number_of_rounds_are_written_out() {
+    for (count, stops_after, rounds_run) in [(4, 100, 4), (10, 2, 3), (1, 0, 1)] {
+        let graph = import(rounds(count, stops_after)).unwrap();
+        let mut names: Vec<_> = graph.values.iter().map(|v| v.name.clone()).collect();
+        names.sort();
+        assert!(names.windows(2).all(|w| w[0] != w[1]), "{names:?}");
+        let (inputs, outputs) = run(graph);
+        let total = |n: usize, x: f32| (0..n).fold(0.0, |sum, i| sum + x * i as f32);
+        let due: Vec<f32> = inputs[0].iter().map(|x| total(rounds_run, *x)).collect();
+        assert_eq!(outputs[0], due);
+        let all: Vec<f32> =
+            (1..=rounds_run).flat_map(|n| inputs[0].iter().map(move |x| total(n, *x))).collect();
+        assert_eq!(outputs[1], all);
+    }
+    assert!(fault(rounds(0, 5)).contains("no round computes"));
+    assert!(fault(rounds(i64::MAX, i64::MAX)).contains("more than 1000 rounds"));
+}
+
 #[test]
 fn the_branch_that_is_taken_is_inlined() {
     for (condition, due) in [(1, [4.0, 4.919, 4.838]), (0, [0.0, 3.676, 3.352])] {

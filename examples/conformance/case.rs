@@ -90,10 +90,12 @@ impl Case {
             .filter(|(_, array)| matches!(array.data, Data::Ints(_)))
             .map(|(name, _)| name.as_str())
             .collect();
-        self.import_with(&needed).or_else(|first| match integers.is_subset(&needed) {
+        let tried = self.import_with(&needed).or_else(|first| match integers.is_subset(&needed) {
             true => Err(first),
             false => self.import_with(&needed.union(&integers).copied().collect()).map_err(|_| first),
-        })
+        });
+        let all = || self.inputs.iter().map(|(name, _)| name.as_str()).collect();
+        tried.or_else(|first| self.import_with(&all()).map_err(|_| first))
     }
 
     fn import_with(&self, constant: &BTreeSet<&str>) -> Result<Graph, String> {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use rten_onnx::onnx::{GraphProto, ModelProto, NodeProto};
+use rten_onnx::onnx::{GraphProto, ModelProto, NodeProto, TensorProto};
 
 use super::site::{Fault, Site};
 use super::tensor::{self, Constant, Tensor};
@@ -46,6 +46,8 @@ pub(super) struct Importer<'m> {
     /// How often each name is still to be read, graph outputs included.
     pub readers: HashMap<&'m str, usize>,
     pub value_names: HashSet<String>,
+    /// Names of the model that values of the graph have; those of a graph that is inlined twice come again.
+    pub written: HashSet<String>,
     pub node_names: HashSet<String>,
     /// Constants in the graph by the address of their data and their shape, so that each is held once; the
     /// data is held with them, so that the address stays taken.
@@ -55,14 +57,10 @@ pub(super) struct Importer<'m> {
 impl<'m> Importer<'m> {
     fn new(name: String, opset: i64, graph: &'m GraphProto) -> Self {
         let mut readers: HashMap<&str, usize> = HashMap::new();
-        let outputs = graph.output.iter().filter_map(|o| o.name.as_deref());
-        let nodes = order::all_nodes(graph);
-        let inner_outputs = order::inner_graphs(graph).into_iter().flat_map(|g| &g.output);
-        let inner_outputs = inner_outputs.filter_map(|o| o.name.as_deref());
-        let inputs = nodes.iter().flat_map(|n| &n.input).map(String::as_str);
-        for name in inputs.chain(outputs).chain(inner_outputs) {
+        for name in order::names_read_in(graph) {
             *readers.entry(name).or_default() += 1;
         }
+        let nodes = order::all_nodes(graph);
         // Names that sublet makes up must not meet any of these.
         let mut value_names: HashSet<String> = nodes.iter().flat_map(|n| n.output.clone()).collect();
         value_names.extend(graph.input.iter().filter_map(|i| i.name.clone()));
@@ -73,6 +71,7 @@ impl<'m> Importer<'m> {
             known: HashMap::new(),
             readers,
             value_names,
+            written: HashSet::new(),
             node_names: HashSet::new(),
             shared: HashMap::new(),
         }
@@ -112,17 +111,30 @@ impl<'m> Importer<'m> {
     }
 
     /// The nodes of a graph inside an operator, in their own order, as nodes of this one. Names are unique
-    /// over both graphs.
+    /// over both graphs; a graph that is inlined again defines its names anew.
     pub(super) fn inline(&mut self, graph: &'m GraphProto) -> Result<(), ModelError> {
-        self.initializers(graph)?;
+        // A graph that is inlined again keeps its initializers, which are decoded once.
+        let known = |t: &TensorProto| self.known.contains_key(t.name.as_deref().unwrap_or_default());
+        if !graph.initializer.iter().any(known) {
+            self.initializers(graph)?;
+        }
         graph.node.iter().try_for_each(|node| self.node(node))
+    }
+
+    /// States that a graph inside an operator will be inlined so many times more than once.
+    pub(super) fn read_again(&mut self, graph: &'m GraphProto, times: usize) {
+        for name in order::names_read_in(graph) {
+            if let Some(count) = self.readers.get_mut(name) {
+                *count = count.saturating_add(times);
+            }
+        }
     }
 
     fn node(&mut self, proto: &'m NodeProto) -> Result<(), ModelError> {
         let op = proto.op_type.as_deref().unwrap_or_default();
         for input in &proto.input {
             if let Some(count) = self.readers.get_mut(input.as_str()) {
-                *count -= 1;
+                *count = count.saturating_sub(1);
             }
         }
         let label = order::label(proto);
@@ -194,9 +206,13 @@ impl<'m> Importer<'m> {
                 Arc::new(words.map_err(|what| format!("tensor '{name}': {what}"))?)
             }
         };
+        let unused = match self.written.insert(name.to_string()) {
+            true => name.to_string(),
+            false => unique(&mut self.value_names, name.to_string()),
+        };
         let id = self.graph.value(Value {
             constant: Some(graph::Constant(words)),
-            ..Value::new(name, tensor.dtype, tensor.shape.clone())
+            ..Value::new(unused, tensor.dtype, tensor.shape.clone())
         });
         self.shared.insert(key, (id, data.clone()));
         Ok(id)

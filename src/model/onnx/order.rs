@@ -42,6 +42,14 @@ pub(super) fn all_nodes(graph: &GraphProto) -> Vec<&NodeProto> {
     graph.node.iter().chain(inner).collect()
 }
 
+/// Every name that a graph and all graphs inside it read, outputs included, as often as they do.
+pub(super) fn names_read_in(graph: &GraphProto) -> Vec<&str> {
+    let inputs = all_nodes(graph).into_iter().flat_map(|n| &n.input).map(String::as_str);
+    let inner = inner_graphs(graph).into_iter().flat_map(|g| &g.output);
+    let outputs = graph.output.iter().chain(inner).filter_map(|o| o.name.as_deref());
+    inputs.chain(outputs).collect()
+}
+
 /// Names that a node reads: its inputs, and what graphs inside it take from around it.
 fn read_names(node: &NodeProto) -> Vec<&str> {
     let mut names: Vec<&str> = node.input.iter().map(String::as_str).collect();

@@ -129,6 +129,17 @@ impl<'m> Site<'_, 'm> {
         Ok(id)
     }
 
+    /// The value in the graph behind a tensor that is not one of the inputs.
+    pub(super) fn value_of(&mut self, what: &str, tensor: &Tensor) -> Result<ValueId, Fault> {
+        match tensor.value {
+            Some(id) => Ok(id),
+            None => {
+                let name = unique(&mut self.importer.value_names, format!("{}/{what}", self.name));
+                Ok(self.importer.materialise(&name, tensor)?)
+            }
+        }
+    }
+
     /// Puts a constant made by the importer into the graph.
     pub(super) fn constant(&mut self, what: &str, shape: Vec<usize>, data: Vec<f32>) -> ValueId {
         let name = unique(&mut self.importer.value_names, format!("{}/{what}", self.name));
@@ -199,7 +210,11 @@ impl<'m> Site<'_, 'm> {
             0 => self.name.clone(),
             _ => unique(&mut self.importer.node_names, format!("{}/{index}", self.name)),
         };
-        let id = self.append(node, op, inputs, Value::new(name, dtype, shape.clone()))?;
+        let value = match self.importer.written.insert(name.clone()) {
+            true => name.clone(),
+            false => unique(&mut self.importer.value_names, name.clone()),
+        };
+        let id = self.append(node, op, inputs, Value::new(value, dtype, shape.clone()))?;
         let tensor = match &self.importer.graph.get(id).constant {
             Some(data) => Tensor::folded(dtype, shape, data, id),
             None => Tensor::runtime(dtype, shape, id),

@@ -112,6 +112,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("Min", elementwise::extreme),
     ("Mish", elementwise::unary),
     ("Mod", elementwise::modulo),
+    ("Loop", branch::unroll),
     ("Mul", elementwise::binary),
     ("Neg", elementwise::unary),
     ("NonZero", index::non_zero),
