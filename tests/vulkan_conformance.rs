@@ -2,6 +2,7 @@
 #![cfg(all(feature = "gpu", feature = "onnx"))]
 
 #[path = "../examples/conformance/case.rs"]
+#[allow(dead_code, reason = "every sampled case is supported")]
 mod case;
 mod support;
 

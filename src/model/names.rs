@@ -2,13 +2,24 @@
 
 use std::collections::HashSet;
 
-/// The name itself where it is free, else with a number.
+/// The name itself where it is free, else with a number: the one after those that are taken.
 pub(super) fn unique(taken: &mut HashSet<String>, wish: String) -> String {
-    let mut name = wish.clone();
-    let mut count = 2;
-    while !taken.insert(name.clone()) {
-        name = format!("{wish}#{count}");
-        count += 1;
+    if taken.insert(wish.clone()) {
+        return wish;
     }
-    name
+    let numbered = |count: usize| format!("{wish}#{count}");
+    // Numbers are given out in order, so the taken ones lie below the free ones: doubled, then halved.
+    let (mut low, mut high) = (1, 2);
+    while taken.contains(&numbered(high)) {
+        (low, high) = (high, 2 * high);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match taken.contains(&numbered(middle)) {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    taken.insert(numbered(high));
+    numbered(high)
 }
