@@ -4,6 +4,7 @@ use super::machine::{Host, Machine};
 use super::resident::{SharedResident, buffer};
 use super::{Bound, BufferKey, ExecError, Program, Resident, lawful};
 use crate::device::{DeviceArena, DeviceError, DeviceLimits, ErrorScopes, Readback, Uploader};
+use crate::graph::passes::Passes;
 use crate::graph::{Graph, ValueId};
 use crate::kernel::LowerLimits;
 use crate::plan::{Alignment, Plan, Planner};
@@ -40,7 +41,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Plans and compiles a graph for a device: the short way. Plan with [`Program`], a [`Planner`] and
+    /// Plans and compiles a graph for a device, with every pass: the short way. Plan with [`Program`], a [`Planner`] and
     /// [`Network::new`] to choose strategy and plan.
     ///
     /// # Errors
@@ -51,7 +52,9 @@ impl Network {
             max_binding_bytes: limits.max_binding_bytes,
             max_workgroups: limits.max_workgroups,
         };
-        let program = Program::new(graph, Alignment::new(limits.storage_alignment_bytes)?, lower)?;
+        let (graph, sharing) = Passes::ALL.apply(graph)?;
+        let alignment = Alignment::new(limits.storage_alignment_bytes)?;
+        let program = Program::sharing(graph, sharing, alignment, lower)?;
         let planner =
             program.layout.limit(Planner::auto(), limits.max_buffer_bytes, limits.max_binding_bytes);
         let plan = planner.plan(&program.usage.problem)?;
