@@ -41,8 +41,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Plans and compiles a graph for a device, with every pass: the short way. Plan with [`Program`], a [`Planner`] and
-    /// [`Network::new`] to choose strategy and plan.
+    /// Plans and compiles a graph for a device, with every pass: the short way. Plan with [`Program`], a
+    /// [`Planner`] and [`Network::new`] to choose passes, strategy and plan.
     ///
     /// # Errors
     /// The graph, the planner or the device refuses; see [`ExecError`].
