@@ -82,6 +82,13 @@ fn normalisations_match_their_definitions() {
 }
 
 #[test]
+fn recurrent_cells_match_their_equations() {
+    check(&nn_cases::gates(), KernelId::Gate, 1e-6);
+    check(&nn_cases::lstm_cells(), KernelId::LstmCell, 1e-6);
+    check(&nn_cases::gru_cells(), KernelId::GruCell, 1e-6);
+}
+
+#[test]
 fn the_first_of_the_largest_is_one() {
     for case in nn_cases::hardmaxes() {
         let Op::Hardmax { first_axis, last_axis } = *case.op() else { panic!("{:?}", case.op()) };

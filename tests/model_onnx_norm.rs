@@ -130,3 +130,15 @@ fn softmaxes_have_their_kin() {
     assert_eq!(names(&unit), ["ReduceL1", "Clip", "Div"]);
     assert!(fault(single(13, &[2], x_to_y("LpNormalization").int("p", 3), vec![])).contains("p is 3"));
 }
+
+#[test]
+fn narrow_integers_are_pooled_as_floats() {
+    let pool = || x_to_y("MaxPool").ints("kernel_shape", &[2]);
+    let bytes = |data_type: i64| {
+        let m = model(12).input("f", &[1, 1, 4]).node(node("Cast", &["f"], &["x"]).int("to", data_type));
+        m.node(pool()).output("y")
+    };
+    let graph = import(bytes(2)).unwrap();
+    assert_eq!(names(&graph), ["Cast", "Cast", "MaxPool", "Cast"]);
+    assert!(fault(bytes(6)).contains("pools of int32"));
+}

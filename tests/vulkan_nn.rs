@@ -50,3 +50,11 @@ fn windows_over_three_dimensions_match_their_twins() {
     check(&nn_cases::solid_convolutions(), KernelId::Conv3d);
     check(&nn_cases::pool_indices(), KernelId::MaxPoolIndices);
 }
+
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn recurrent_cells_match_their_twins() {
+    check(&nn_cases::gates(), KernelId::Gate);
+    check(&nn_cases::lstm_cells(), KernelId::LstmCell);
+    check(&nn_cases::gru_cells(), KernelId::GruCell);
+}

@@ -3,6 +3,7 @@
 
 mod elementwise;
 mod error;
+mod gates;
 mod op;
 pub mod passes;
 mod sharing;
@@ -12,6 +13,7 @@ mod value;
 
 pub use elementwise::{BinaryOp, UnaryOp};
 pub use error::GraphError;
+pub use gates::{Gate, GruPart, LstmPart};
 pub use op::{Op, PadMode, PoolKind, ReduceKind, Reduction, Window, Window3};
 pub use sharing::Sharing;
 pub use usage::{Usage, usage};

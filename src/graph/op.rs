@@ -3,7 +3,7 @@
 //! An importer resolves defaults, opset differences, auto_pad and ceil_mode; what is left here is enough to
 //! compute the output from the input shapes and the output shape.
 
-use super::{BinaryOp, UnaryOp};
+use super::{BinaryOp, Gate, GruPart, LstmPart, UnaryOp};
 
 /// Strides, padding and dilation of a 2-D window; 1-D tensors `[N, C, L]` are treated as `[N, C, 1, L]` with
 /// `[1, s]`, `[0, left, 0, right]`, `[1, d]`.
@@ -355,6 +355,32 @@ pub enum Op {
         /// Whether the spatial part of the index counts the first spatial dimension fastest.
         column_major: bool,
     },
+    /// Input `x`: the activation of a gate.
+    Gate {
+        /// The activation.
+        gate: Gate,
+        /// What `x` is clipped to on either side before; 0 for nothing.
+        clip: f32,
+    },
+    /// One step of an LSTM, element by element: inputs `gates [N, 4 H]` (input, output, forget, cell; the
+    /// products and biases added up), `c [N, H]`, optionally `peephole [3 H]` (input, output, forget).
+    LstmCell {
+        /// What is computed.
+        part: LstmPart,
+        /// Activations of the gates, of the cell's gate, of the cell state.
+        gates: [Gate; 3],
+        /// What gates are clipped to on either side before their activation; 0 for nothing.
+        clip: f32,
+    },
+    /// One step of a GRU, element by element; inputs as [`GruPart`] says.
+    GruCell {
+        /// What is computed.
+        part: GruPart,
+        /// Activations of the gates, of the candidate.
+        gates: [Gate; 2],
+        /// What gates are clipped to on either side before their activation; 0 for nothing.
+        clip: f32,
+    },
     /// As [`Op::Conv`], over three dimensions.
     Conv3d {
         /// Strides, padding, dilation; `kernel` equals the weight's last dimensions.
@@ -428,6 +454,11 @@ impl Op {
             Op::Hardmax { .. } => "Hardmax",
             Op::MaxPoolIndices { .. } => "MaxPoolIndices",
             Op::Conv3d { .. } => "Conv3d",
+            Op::Gate { .. } => "Gate",
+            Op::LstmCell { part: LstmPart::Cell { .. }, .. } => "LstmCell",
+            Op::LstmCell { part: LstmPart::Output, .. } => "LstmOutput",
+            Op::GruCell { part: GruPart::Reset, .. } => "GruReset",
+            Op::GruCell { .. } => "GruOutput",
         }
     }
 }

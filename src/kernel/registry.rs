@@ -3,7 +3,10 @@
 mod nn;
 
 use super::cpu;
-use nn::{CONV_TRANSPOSE, CONV3D, HARDMAX, MAX_POOL_INDICES, NORMALIZE, REDUCE, REDUCE_INT, RESAMPLE};
+use nn::{
+    CONV_TRANSPOSE, CONV3D, GATE, GRU_CELL, HARDMAX, LSTM_CELL, MAX_POOL_INDICES, NORMALIZE, REDUCE,
+    REDUCE_INT, RESAMPLE,
+};
 
 /// Computes a dispatch on the CPU: parameter block, one slice an input (exactly the operand's range; four
 /// zeros where absent), and the output's range. `output` holds the range's former contents on entry, as the
@@ -123,6 +126,12 @@ pub enum KernelId {
     Conv3d,
     /// `shaders/max_pool_indices.wgsl`: where the largest element of a window lies.
     MaxPoolIndices,
+    /// `shaders/gate.wgsl`: the activation of a gate of a recurrent cell.
+    Gate,
+    /// `shaders/lstm_cell.wgsl`: one step of an LSTM, element by element.
+    LstmCell,
+    /// `shaders/gru_cell.wgsl`: one step of a GRU, element by element.
+    GruCell,
 }
 
 impl KernelId {
@@ -165,6 +174,9 @@ impl KernelId {
         KernelId::Hardmax,
         KernelId::Conv3d,
         KernelId::MaxPoolIndices,
+        KernelId::Gate,
+        KernelId::LstmCell,
+        KernelId::GruCell,
     ];
 
     /// The kernel behind the id.
@@ -207,6 +219,9 @@ impl KernelId {
             KernelId::Hardmax => &HARDMAX,
             KernelId::Conv3d => &CONV3D,
             KernelId::MaxPoolIndices => &MAX_POOL_INDICES,
+            KernelId::Gate => &GATE,
+            KernelId::LstmCell => &LSTM_CELL,
+            KernelId::GruCell => &GRU_CELL,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One-node networks that between them take every path of the kernels of neural-network layers.
 
 use super::twin::Case;
-use sublet::graph::{DType, Op, ReduceKind, Window3};
+use sublet::graph::{DType, Gate, GruPart, LstmPart, Op, ReduceKind, Window3};
 
 fn window3(kernel: [usize; 3], strides: [usize; 3], pads: [usize; 6], dilations: [usize; 3]) -> Window3 {
     Window3 { kernel, strides, pads, dilations }
@@ -228,5 +228,70 @@ pub fn pool_indices() -> Vec<Case> {
         case(&[1, 2, 9], window3([1, 1, 3], [1, 1, 2], [0, 0, 1, 0, 0, 1], [1; 3]), false),
         case(&[2, 2, 4, 5, 6], solid, false),
         case(&[2, 2, 4, 5, 6], solid, true),
+    ]
+}
+
+/// Every activation of a gate.
+pub const GATES: [Gate; 11] = [
+    Gate::Sigmoid,
+    Gate::Tanh,
+    Gate::Relu,
+    Gate::Affine { alpha: 0.5, beta: 0.25 },
+    Gate::LeakyRelu { alpha: 0.125 },
+    Gate::ThresholdedRelu { alpha: 0.5 },
+    Gate::ScaledTanh { alpha: 1.5, beta: 0.75 },
+    Gate::HardSigmoid { alpha: 0.5, beta: 0.5 },
+    Gate::Elu { alpha: 0.75 },
+    Gate::Softsign,
+    Gate::Softplus,
+];
+
+/// Activations, clipped and not.
+pub fn gates() -> Vec<Case> {
+    let case = |(gate, clip)| {
+        let mut case = Case::new(Op::Gate { gate, clip });
+        case.input(&[3, 100]);
+        case.output(&[3, 100])
+    };
+    GATES.into_iter().flat_map(|gate| [(gate, 0.0), (gate, 0.375)]).map(case).collect()
+}
+
+/// Steps of an LSTM.
+pub fn lstm_cells() -> Vec<Case> {
+    let case = |part, gates, clip, peephole: bool| {
+        let mut case = Case::new(Op::LstmCell { part, gates, clip });
+        case.input(&[3, 4 * 30]).input(&[3, 30]);
+        if peephole {
+            case.constant(&[3 * 30]);
+        }
+        case.output(&[3, 30])
+    };
+    let usual = [Gate::Sigmoid, Gate::Tanh, Gate::Tanh];
+    let other = [GATES[7], Gate::Softsign, Gate::Elu { alpha: 0.5 }];
+    vec![
+        case(LstmPart::Cell { coupled: false }, usual, 0.0, false),
+        case(LstmPart::Cell { coupled: false }, other, 0.5, true),
+        case(LstmPart::Cell { coupled: true }, usual, 0.0, true),
+        case(LstmPart::Output, usual, 0.0, false),
+        case(LstmPart::Output, other, 0.25, true),
+    ]
+}
+
+/// Steps of a GRU.
+pub fn gru_cells() -> Vec<Case> {
+    let case = |part, gates, clip, widths: &[usize]| {
+        let mut case = Case::new(Op::GruCell { part, gates, clip });
+        widths.iter().for_each(|width| {
+            case.input(&[3, width * 30]);
+        });
+        case.output(&[3, 30])
+    };
+    let usual = [Gate::Sigmoid, Gate::Tanh];
+    let other = [Gate::HardSigmoid { alpha: 0.5, beta: 0.5 }, Gate::Softplus];
+    vec![
+        case(GruPart::Reset, usual, 0.0, &[2, 1]),
+        case(GruPart::Output, other, 0.5, &[2, 1, 1]),
+        case(GruPart::LinearBeforeReset, usual, 0.0, &[3, 3, 1]),
+        case(GruPart::LinearBeforeReset, other, 0.25, &[3, 3, 1]),
     ]
 }

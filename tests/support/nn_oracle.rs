@@ -1,7 +1,7 @@
 //! What the operators of neural-network layers mean: the plainest loops over every index, in f64.
 
 use super::twin::Case;
-use sublet::graph::{Op, ReduceKind, Window3, word_int};
+use sublet::graph::{Gate, GruPart, LstmPart, Op, ReduceKind, Window3, word_int};
 
 /// The output of the case's node.
 pub fn eval(case: &Case) -> Vec<f64> {
@@ -15,6 +15,12 @@ pub fn eval(case: &Case) -> Vec<f64> {
         Op::LogSoftmax { first_axis, last_axis } => {
             rows(case, *first_axis..*last_axis, |row, v| v - row.iter().map(|r| r.exp()).sum::<f64>().ln())
         }
+        Op::Gate { gate, clip } => {
+            let x = case.operand(0).expect("x").1;
+            x.iter().map(|v| activate(*gate, clipped(f64::from(*v), *clip))).collect()
+        }
+        Op::LstmCell { part, gates, clip } => lstm_cell(case, *part, *gates, *clip),
+        Op::GruCell { part, gates, clip } => gru_cell(case, *part, *gates, *clip),
         Op::Conv3d { window, groups } => conv3d(case, window, *groups),
         other => panic!("the oracle lacks {}", other.name()),
     }
@@ -226,4 +232,73 @@ pub fn max_pool_indices(case: &Case) -> Vec<i32> {
         best.expect("a cell inside").1
     };
     indices(&y_shape).into_iter().map(index).collect()
+}
+
+fn clipped(v: f64, clip: f32) -> f64 {
+    let clip = f64::from(clip);
+    if clip > 0.0 { v.clamp(-clip, clip) } else { v }
+}
+
+fn activate(gate: Gate, v: f64) -> f64 {
+    match gate {
+        Gate::Sigmoid => 1.0 / (1.0 + (-v).exp()),
+        Gate::Tanh => v.tanh(),
+        Gate::Relu => v.max(0.0),
+        Gate::Affine { alpha, beta } => f64::from(alpha) * v + f64::from(beta),
+        Gate::LeakyRelu { alpha } if v < 0.0 => f64::from(alpha) * v,
+        Gate::LeakyRelu { .. } => v,
+        Gate::ThresholdedRelu { alpha } if v > f64::from(alpha) => v,
+        Gate::ThresholdedRelu { .. } => 0.0,
+        Gate::ScaledTanh { alpha, beta } => f64::from(alpha) * (f64::from(beta) * v).tanh(),
+        Gate::HardSigmoid { alpha, beta } => (f64::from(alpha) * v + f64::from(beta)).clamp(0.0, 1.0),
+        Gate::Elu { alpha } if v < 0.0 => f64::from(alpha) * v.exp_m1(),
+        Gate::Elu { .. } => v,
+        Gate::Softsign => v / (1.0 + v.abs()),
+        Gate::Softplus => v.exp().ln_1p(),
+    }
+}
+
+/// Reads operand `operand` as rows of `times` output rows each.
+fn cell(case: &Case, operand: usize, times: usize, which: usize, at: &[usize]) -> f64 {
+    let hidden = case.output_shape()[1];
+    let data = case.operand(operand).expect("an operand").1;
+    f64::from(data[(at[0] * times + which) * hidden + at[1]])
+}
+
+fn lstm_cell(case: &Case, part: LstmPart, [f, g, h]: [Gate; 3], clip: f32) -> Vec<f64> {
+    let element = |at: Vec<usize>| {
+        let state = cell(case, 1, 1, 0, &at);
+        let hole = |i: usize| match case.operand(2) {
+            Some((_, data)) => f64::from(data[i * case.output_shape()[1] + at[1]]) * state,
+            None => 0.0,
+        };
+        let opened =
+            |which: usize, i: usize| activate(f, clipped(cell(case, 0, 4, which, &at) + hole(i), clip));
+        match part {
+            LstmPart::Output => opened(1, 1) * activate(h, state),
+            LstmPart::Cell { coupled } => {
+                let kept = if coupled { 1.0 - opened(0, 0) } else { opened(2, 2) };
+                kept * state + opened(0, 0) * activate(g, clipped(cell(case, 0, 4, 3, &at), clip))
+            }
+        }
+    };
+    indices(case.output_shape()).into_iter().map(element).collect()
+}
+
+fn gru_cell(case: &Case, part: GruPart, [f, g]: [Gate; 2], clip: f32) -> Vec<f64> {
+    let open = |gate: Gate, v: f64| activate(gate, clipped(v, clip));
+    let element = |at: Vec<usize>| match part {
+        GruPart::Reset => open(f, cell(case, 0, 2, 1, &at)) * cell(case, 1, 1, 0, &at),
+        GruPart::Output => {
+            let z = open(f, cell(case, 0, 2, 0, &at));
+            (1.0 - z) * open(g, cell(case, 1, 1, 0, &at)) + z * cell(case, 2, 1, 0, &at)
+        }
+        GruPart::LinearBeforeReset => {
+            let both = |which: usize| cell(case, 0, 3, which, &at) + cell(case, 1, 3, which, &at);
+            let (z, reset) = (open(f, both(0)), open(f, both(1)));
+            let candidate = cell(case, 0, 3, 2, &at) + reset * cell(case, 1, 3, 2, &at);
+            (1.0 - z) * open(g, candidate) + z * cell(case, 2, 1, 0, &at)
+        }
+    };
+    indices(case.output_shape()).into_iter().map(element).collect()
 }

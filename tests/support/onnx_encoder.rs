@@ -87,6 +87,10 @@ impl Node {
         self.attribute(name, |a| values.iter().fold(a, |a, v| a.int(8, *v)).int(20, 7))
     }
 
+    pub fn strings(self, name: &str, values: &[&str]) -> Self {
+        self.attribute(name, |a| values.iter().fold(a, |a, v| a.bytes(9, v)).int(20, 8))
+    }
+
     pub fn floats(self, name: &str, values: &[f32]) -> Self {
         self.attribute(name, |a| values.iter().fold(a, |a, v| a.float(7, *v)).int(20, 6))
     }

@@ -10,6 +10,7 @@ const HELPERS: &[&str] = &[
     "activation",
     "block",
     "conv_params",
+    "gates",
     "matmul_params",
     "parallel",
     "rows",

@@ -2,7 +2,7 @@
 //! element i of that input alone.
 
 use super::Kind;
-use crate::graph::{Graph, Node, Op, Sharing};
+use crate::graph::{Graph, GruPart, Node, Op, Sharing};
 
 /// Positions of inputs that the node's kernels read, element by element, no later than they write the same
 /// element of the output.
@@ -11,8 +11,10 @@ use crate::graph::{Graph, Node, Op, Sharing};
 /// dispatches, only inputs of the first.
 fn candidates(node: &Node) -> &'static [usize] {
     match node.op {
-        Op::Unary(_) | Op::BatchNormalization { .. } => &[0],
+        Op::Unary(_) | Op::BatchNormalization { .. } | Op::Gate { .. } => &[0],
         Op::Cast | Op::Trilu { .. } | Op::CumSum { .. } => &[0],
+        Op::LstmCell { .. } | Op::GruCell { part: GruPart::Reset, .. } => &[1],
+        Op::GruCell { .. } => &[2],
         Op::Binary(_) => &[0, 1],
         Op::Select => &[0, 1, 2],
         // The addend.

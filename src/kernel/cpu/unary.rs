@@ -105,18 +105,18 @@ fn map(x: &[f32], output: &mut [f32], f: impl Fn(f32) -> f32) {
 }
 
 /// Comparisons as in the shader, where min and max would leave NaN and the sign of zero to the driver.
-fn limit(v: f32, low: f32, high: f32) -> f32 {
+pub(super) fn limit(v: f32, low: f32, high: f32) -> f32 {
     let raised = if v < low { low } else { v };
     if raised > high { high } else { raised }
 }
 
-fn sigmoid(v: f32) -> f32 {
+pub(super) fn sigmoid(v: f32) -> f32 {
     let e = (-v.abs()).exp();
     let r = 1.0 / (1.0 + e);
     if v < 0.0 { e * r } else { r }
 }
 
-fn hyperbolic_tangent(v: f32) -> f32 {
+pub(super) fn hyperbolic_tangent(v: f32) -> f32 {
     let w = v.abs();
     if w < 0.25 {
         let s = v * v;

@@ -9,6 +9,7 @@ mod elementwise;
 mod gather;
 mod norm;
 mod pad;
+mod recurrent;
 mod reduce;
 mod resample;
 mod rows;
@@ -136,6 +137,9 @@ pub fn lower_without(
         Op::Conv { .. } => lower_conv(graph, node, limits),
         Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),
         Op::Pool { .. } => lower_pool(graph, node, limits),
+        Op::Gate { gate, clip } => recurrent::lower_gate(&site, *gate, *clip),
+        Op::LstmCell { part, gates, clip } => recurrent::lower_lstm_cell(&site, *part, *gates, *clip),
+        Op::GruCell { part, gates, clip } => recurrent::lower_gru_cell(&site, *part, *gates, *clip),
         Op::Conv3d { .. } | Op::ConvTranspose { .. } => volume::lower_volume(graph, node, limits),
         Op::MaxPoolIndices { window, column_major } => {
             volume::lower_max_pool_indices(graph, node, limits, window, *column_major)

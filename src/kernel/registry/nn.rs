@@ -75,3 +75,33 @@ pub(super) static MAX_POOL_INDICES: Kernel = Kernel {
     twin: cpu::max_pool_indices::run,
     tolerance: Tolerance::EXACT,
 };
+
+/// Activations by exponentials and logarithms, which WGSL grants a few units in the last place.
+const EXPONENTIALS: Tolerance = Tolerance { relative: 1e-5, absolute: 1e-6 };
+
+pub(super) static GATE: Kernel = Kernel {
+    id: KernelId::Gate,
+    name: "gate",
+    wgsl: include_str!("../../../shaders/gate.wgsl"),
+    inputs: &["x"],
+    twin: cpu::gate::gate,
+    tolerance: EXPONENTIALS,
+};
+
+pub(super) static LSTM_CELL: Kernel = Kernel {
+    id: KernelId::LstmCell,
+    name: "lstm_cell",
+    wgsl: include_str!("../../../shaders/lstm_cell.wgsl"),
+    inputs: &["gates", "c", "peephole"],
+    twin: cpu::lstm_cell::lstm_cell,
+    tolerance: EXPONENTIALS,
+};
+
+pub(super) static GRU_CELL: Kernel = Kernel {
+    id: KernelId::GruCell,
+    name: "gru_cell",
+    wgsl: include_str!("../../../shaders/gru_cell.wgsl"),
+    inputs: &["x", "y", "h"],
+    twin: cpu::gru_cell::gru_cell,
+    tolerance: EXPONENTIALS,
+};

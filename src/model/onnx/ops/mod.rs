@@ -3,6 +3,7 @@
 
 mod blocks;
 mod branch;
+mod cells;
 mod compose;
 mod constant;
 mod einsum;
@@ -12,6 +13,7 @@ mod layout;
 mod linear;
 mod norm;
 mod quantize;
+mod recurrent;
 mod reduce;
 mod resize;
 mod rows;
@@ -74,6 +76,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("EyeLike", constant::eye_like),
     ("Flatten", layout::flatten),
     ("Floor", elementwise::unary),
+    ("GRU", cells::gru),
     ("Gather", index::gather),
     ("GatherElements", index::gather_elements),
     ("GatherND", index::gather_nd),
@@ -96,6 +99,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("IsInf", elementwise::unary),
     ("IsNaN", elementwise::unary),
     ("LRN", norm::lrn),
+    ("LSTM", cells::lstm),
     ("LayerNormalization", norm::layer_normalization),
     ("LeakyRelu", elementwise::unary),
     ("Less", elementwise::compare),
@@ -124,6 +128,7 @@ const HANDLERS: &[(&str, Handler)] = &[
     ("Pow", elementwise::pow),
     ("QuantizeLinear", quantize::quantize),
     ("RMSNormalization", norm::layer_normalization),
+    ("RNN", cells::rnn),
     ("Range", constant::range),
     ("Reciprocal", elementwise::unary),
     ("ReduceL1", reduce::reduce),

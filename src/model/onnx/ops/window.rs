@@ -230,10 +230,25 @@ fn pool(site: &mut Site, kind: PoolKind) -> Result<(), Fault> {
     let rank = dims.len();
     let mut out = vec![batch, channels];
     out.extend(resolved.positions());
-    if rank <= 2 {
-        return site.emit(Op::Pool { kind, window: resolved.two(0, rank == 1) }, &[0], out);
-    }
     let mut x = site.value(0)?;
+    let dtype = site.dtype_of(x);
+    if !dtype.is_float() {
+        // Narrow integers are exact as floats; the largest of them needs no more.
+        let narrow = dtype.int_range().is_some_and(|(low, high)| low >= -(1 << 16) && high <= 1 << 16);
+        if !narrow || kind != PoolKind::Max {
+            return Err(format!("pools of {dtype} are not supported").into());
+        }
+        x = site.emit_before_as("floats", Op::Cast, vec![x], shape.clone(), DType::F32)?;
+    }
+    let result = if dtype.is_float() { Op::Copy } else { Op::Cast };
+    if rank <= 2 {
+        let op = Op::Pool { kind, window: resolved.two(0, rank == 1) };
+        if dtype.is_float() {
+            return site.emit_values(op, vec![x], out);
+        }
+        x = site.emit_before("pooled", op, vec![x], out.clone())?;
+        return site.emit_output_as(0, result, vec![x], out, dtype);
+    }
     // The first `outer` dimensions are still to be pooled, the others are.
     for outer in (0..rank - 1).rev() {
         let (last, behind) = match outer + 2 == rank {
@@ -250,5 +265,5 @@ fn pool(site: &mut Site, kind: PoolKind) -> Result<(), Fault> {
         let pooled = vec![batch, rows, out[outer + 2], behind];
         x = site.emit_before("pooled", Op::Pool { kind, window }, vec![x], pooled)?;
     }
-    site.emit_values(Op::Copy, vec![x], out)
+    site.emit_output_as(0, result, vec![x], out, dtype)
 }
