@@ -71,8 +71,11 @@ impl Weights {
     }
 }
 
+/// Output and cell state.
+type States = (Vec<f64>, Vec<f64>);
+
 /// One step: input, last output, last cell state; the new two.
-type Step<'a> = &'a dyn Fn(&Weights, usize, &[f64], &[f64], &[f64]) -> (Vec<f64>, Vec<f64>);
+type Step<'a> = &'a dyn Fn(&Weights, usize, &[f64], &[f64], &[f64]) -> States;
 
 /// Outputs `Y [S, D, B, H]`, `Y_h` and `Y_c [D, B, H]` of the equations.
 fn expected(weights: &Weights, reversed: &[bool], extras: Extras, step: Step) -> [Vec<f64>; 3] {
@@ -148,7 +151,7 @@ fn sigmoid(v: f64) -> f64 {
     1.0 / (1.0 + (-v).exp())
 }
 
-fn rnn_step(weights: &Weights, d: usize, x: &[f64], h: &[f64], c: &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn rnn_step(weights: &Weights, d: usize, x: &[f64], h: &[f64], c: &[f64]) -> States {
     let cell = |k: usize| {
         let (a, b) = weights.gate(d, 0, k, x, h);
         (a + b).tanh()
@@ -156,7 +159,7 @@ fn rnn_step(weights: &Weights, d: usize, x: &[f64], h: &[f64], c: &[f64]) -> (Ve
     ((0..HIDDEN).map(cell).collect(), c.to_vec())
 }
 
-fn lstm_step(weights: &Weights, d: usize, x: &[f64], h: &[f64], c: &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn lstm_step(weights: &Weights, d: usize, x: &[f64], h: &[f64], c: &[f64]) -> States {
     let cell = |k: usize| {
         let sum = |gate: usize| {
             let (a, b) = weights.gate(d, gate, k, x, h);
@@ -170,7 +173,7 @@ fn lstm_step(weights: &Weights, d: usize, x: &[f64], h: &[f64], c: &[f64]) -> (V
     (0..HIDDEN).map(cell).unzip()
 }
 
-fn gru_step(late: bool) -> impl Fn(&Weights, usize, &[f64], &[f64], &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn gru_step(late: bool) -> impl Fn(&Weights, usize, &[f64], &[f64], &[f64]) -> States {
     move |weights, d, x, h, c| {
         let opened = |gate: usize, k: usize| {
             let (a, b) = weights.gate(d, gate, k, x, h);
