@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::Arc;
 use sublet::exec::{CpuHost, CpuNetwork, Program, audit};
-use sublet::graph::{BinaryOp, DType, Graph, Op, Value, int_word, word_int};
+use sublet::graph::{BinaryOp, DType, Graph, Op, UnaryOp, Value, int_word, word_int};
 use sublet::kernel::LowerLimits;
 use sublet::model::npy::{Array, Data};
 use sublet::model::onnx::{ImportOptions, parse, tensor};
@@ -105,6 +105,22 @@ fn inputs_given_at_import_are_constants() {
     assert!(text(with("nothing", &[2], Data::Ints(vec![3, -1]))).contains("'nothing'"));
     assert!(text(with("shape", &[1, 2], Data::Ints(vec![3, -1]))).contains("2 dimensions"));
     assert!(text(with("shape", &[2], Data::Floats(vec![3.0, 2.0]))).contains("declares int64"));
+}
+
+#[test]
+fn bounds_of_integers_are_held_to_what_a_run_holds() {
+    let graph = import(
+        model(13)
+            .open_input("x", 7, &[Dim::Size(2)])
+            .initializer(ints("least", &[], &[-3]))
+            .initializer(ints("most", &[], &[i64::MAX]))
+            .node(node("Clip", &["x", "least", "most"], &["y"]))
+            .output("y"),
+    )
+    .unwrap();
+    assert_eq!(graph.nodes[0].op, Op::Unary(UnaryOp::ClipInt { min: -3, max: i32::MAX }));
+    let y = run(graph, &[words(&[-9, i32::MAX])]);
+    assert_eq!(y[0].iter().map(|word| word_int(*word)).collect::<Vec<_>>(), [-3, i32::MAX]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Element-wise operators. Integer constants are folded in 64 bits, as the arithmetic of shapes needs; all
 //! others become nodes.
 
-use crate::graph::{BinaryOp, DType, Op, UnaryOp, ValueId, word_int};
+use crate::graph::{BinaryOp, DType, Op, UnaryOp, ValueId};
 use crate::model::onnx::fold;
 use crate::model::onnx::site::{Fault, Site};
 use crate::model::shape as shapes;
@@ -103,12 +103,19 @@ pub(super) fn clip(site: &mut Site) -> Result<(), Fault> {
     let dtype = site.input(0)?.dtype;
     let constant = |i: usize| site.optional(i).is_none_or(|bound| bound.data.is_some());
     if constant(1) && constant(2) {
-        let (min, max) = (site.optional_word(1)?, site.optional_word(2)?);
         let op = match dtype.int_range() {
-            None => UnaryOp::Clip { min: min.unwrap_or(f32::MIN), max: max.unwrap_or(f32::MAX) },
+            None => {
+                let (min, max) = (site.optional_word(1)?, site.optional_word(2)?);
+                UnaryOp::Clip { min: min.unwrap_or(f32::MIN), max: max.unwrap_or(f32::MAX) }
+            }
+            // A bound outside what a run holds is as good as none.
             Some((low, high)) => {
-                let int = |word: Option<f32>, open| word.map_or(open, word_int);
-                UnaryOp::ClipInt { min: int(min, low), max: int(max, high) }
+                let bound = |i: usize, open: i32| match site.optional(i).map(|bound| bound.i64_data()) {
+                    None => Ok(open),
+                    Some(Some([int])) => Ok((*int).clamp(low.into(), high.into()) as i32),
+                    Some(_) => Err(format!("bound {i} must be one constant integer")),
+                };
+                UnaryOp::ClipInt { min: bound(1, low)?, max: bound(2, high)? }
             }
         };
         return site.emit(Op::Unary(op), &[0], dims);
