@@ -63,7 +63,9 @@ impl Sharing {
     }
 
     pub(super) fn permit(&mut self, output: ValueId, input: ValueId) {
-        if !self.in_place.contains(&(output, input)) {
+        // All permissions of one output come together.
+        let mut of_output = self.in_place.iter().rev().take_while(|pair| pair.0 == output);
+        if !of_output.any(|pair| pair.1 == input) {
             self.in_place.push((output, input));
         }
     }

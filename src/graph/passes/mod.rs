@@ -6,6 +6,7 @@
 mod concat;
 mod fuse;
 mod in_place;
+mod order;
 mod views;
 mod weigh;
 
@@ -64,6 +65,9 @@ impl Passes {
             fuse::fuse(&mut graph);
             // What is measured is the same whatever else runs, so that the layouts compute the same bits.
             fuse::split_concats(&mut graph);
+        }
+        if self.order == Order::Memory {
+            order::reorder(&mut graph, self);
         }
         let sharing = self.share(&graph);
         Ok((graph, sharing))

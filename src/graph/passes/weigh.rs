@@ -40,7 +40,7 @@ pub(super) fn best(graph: &Graph, passes: Passes) -> Sharing {
 }
 
 /// Nodes whose sharing may cost something: a whole view never does.
-fn optional(graph: &Graph, passes: Passes) -> Vec<Choice> {
+pub(super) fn optional(graph: &Graph, passes: Passes) -> Vec<Choice> {
     let costs = |node: &crate::graph::Node| match node.op {
         Op::Concat { .. } if node.inputs.len() > 1 => passes.concat,
         Op::Slice { .. } => passes.views && views::run_of_input(graph, node).is_some(),
@@ -88,7 +88,7 @@ fn tune(
 }
 
 /// The max load with its number of steps, and the first of them.
-fn measure(graph: &Graph, sharing: &Sharing) -> (Rank, usize) {
+pub(super) fn measure(graph: &Graph, sharing: &Sharing) -> (Rank, usize) {
     let Ok(usage) = usage(graph, Alignment::ONE, sharing) else { return ((u64::MAX, 0), 0) };
     let breadths = bound::breadths(&usage.problem);
     let highest = breadths.iter().copied().max().unwrap_or(0);
