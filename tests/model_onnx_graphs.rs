@@ -310,3 +310,25 @@ fn files_that_are_not_there() {
         assert!(error.to_string().contains(&path.display().to_string()));
     }
 }
+
+/// Every unknown operator of a model is in one error, with all of its nodes and the operator set.
+#[test]
+fn operators_that_are_not_there_are_listed_at_once() {
+    let m = model(16)
+        .input("x", &[1, 1, 4, 4])
+        .node(node("GridSample", &["x", "x"], &["a"]))
+        .node(node("Relu", &["a"], &["b"]))
+        .node(node("Shuffle", &["b"], &["c"]))
+        .node(node("GridSample", &["c", "c"], &["y"]))
+        .output("y");
+    let error = import(m).unwrap_err();
+    let text = error.to_string();
+    let ModelError::UnknownOperators { operators, .. } = error else { panic!("{text}") };
+    let mut ops: Vec<&str> = operators.iter().map(|o| o.op.as_str()).collect();
+    ops.sort_unstable();
+    ops.dedup();
+    assert_eq!(ops, ["GridSample", "Shuffle"]);
+    for part in ["'a_node'", "'c_node'", "'y_node'", "opset 16"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
