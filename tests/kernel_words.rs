@@ -27,14 +27,14 @@ fn numbers(dtype: DType, words: &[f32]) -> Vec<f64> {
 fn run(case: &Case) -> Vec<f64> {
     let mut graph = case.graph.clone();
     for (id, words) in graph.inputs.clone().into_iter().zip(&case.inputs) {
-        graph.values[id.index()].constant = Some(Constant(words.clone().into()));
+        graph.values[id.index()].constant = Some(Constant::new(words.clone()));
     }
     let node = Node { name: "node".into(), ..graph.nodes[0].clone() };
     let values: Vec<_> = node.inputs.iter().map(|id| graph.get(*id)).collect();
     let output = graph.get(graph.outputs[0]);
     node.op.check_types(&values, output).unwrap_or_else(|e| panic!("{}: {e}", graph.name));
     let folded = fold(&graph, &node).unwrap_or_else(|e| panic!("{}: {e}", graph.name)).expect("constants");
-    numbers(output.dtype, &folded.0)
+    numbers(output.dtype, folded.words())
 }
 
 fn expected(case: &Case) -> Vec<f64> {

@@ -107,9 +107,9 @@ impl Graph {
                     .values
                     .get(id.index())
                     .ok_or_else(|| bad(format!("value {} does not exist", id.0)))?;
-                if let Some(words) = value.words().filter(|words| words.len() != value.len()) {
+                if let Some(data) = value.constant.as_ref().filter(|data| data.len() != value.len()) {
                     let (name, shape) = (&value.name, &value.shape);
-                    return Err(bad(format!("'{name}' of shape {shape:?} holds {} elements", words.len())));
+                    return Err(bad(format!("'{name}' of shape {shape:?} holds {} elements", data.len())));
                 }
             }
             let inputs: Vec<&Value> = node.inputs.iter().map(|id| self.get(*id)).collect();

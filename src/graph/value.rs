@@ -4,7 +4,7 @@
 //! travel as `f32`; those of an integer tensor are only moved or taken by their bits ([`int_word`],
 //! [`word_int`]).
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Bytes of an element at run time, whatever its type in the model.
 pub const WORD_BYTES: u64 = 4;
@@ -104,15 +104,68 @@ impl std::fmt::Display for DType {
     }
 }
 
-/// Data of a constant: one word an element, row-major. The value's type says what the words are.
+/// Data of a constant: one word an element, row-major. The value's type says what the words are. Copies
+/// share their words.
 #[derive(Debug, Clone)]
-pub struct Constant(pub Arc<Vec<f32>>);
+pub struct Constant(Words);
+
+/// Makes the words of a constant when they are first asked for.
+type Maker = Box<dyn FnOnce() -> Vec<f32> + Send>;
+
+#[derive(Debug, Clone)]
+enum Words {
+    Known(Arc<Vec<f32>>),
+    Later { len: usize, words: Arc<LazyLock<Vec<f32>, Maker>> },
+}
+
+impl Constant {
+    /// A constant of these words.
+    pub fn new(words: impl Into<Arc<Vec<f32>>>) -> Self {
+        Constant(Words::Known(words.into()))
+    }
+
+    /// A constant whose `len` words are made when they are first asked for: planning asks for none.
+    pub(crate) fn later(len: usize, make: impl FnOnce() -> Vec<f32> + Send + 'static) -> Self {
+        let make: Maker = Box::new(make);
+        Constant(Words::Later { len, words: Arc::new(LazyLock::new(make)) })
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[f32] {
+        match &self.0 {
+            Words::Known(words) => words,
+            Words::Later { words, .. } => words,
+        }
+    }
+
+    /// The words, held together with the constant where they are known.
+    #[cfg(any(feature = "onnx", feature = "tflite"))]
+    pub(crate) fn shared(&self) -> Arc<Vec<f32>> {
+        match &self.0 {
+            Words::Known(words) => words.clone(),
+            Words::Later { words, .. } => Arc::new((**words).clone()),
+        }
+    }
+
+    /// How many there are; makes none.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Words::Known(words) => words.len(),
+            Words::Later { len, .. } => *len,
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
 
 /// Bit for bit, since words may be integers.
 impl PartialEq for Constant {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
-        self.0.len() == other.0.len() && self.0.iter().zip(other.0.iter()).all(same)
+        self.len() == other.len() && self.words().iter().zip(other.words()).all(same)
     }
 }
 
@@ -142,13 +195,13 @@ impl Value {
 
     /// A float32 constant.
     pub fn f32_constant(name: impl Into<String>, shape: impl Into<Vec<usize>>, data: Vec<f32>) -> Self {
-        Value { constant: Some(Constant(Arc::new(data))), ..Value::f32(name, shape) }
+        Value { constant: Some(Constant::new(data)), ..Value::f32(name, shape) }
     }
 
     /// An int32 constant.
     pub fn i32_constant(name: impl Into<String>, shape: impl Into<Vec<usize>>, data: &[i32]) -> Self {
-        let words = data.iter().map(|int| int_word(*int)).collect();
-        Value { constant: Some(Constant(Arc::new(words))), ..Value::new(name, DType::I32, shape) }
+        let words: Vec<f32> = data.iter().map(|int| int_word(*int)).collect();
+        Value { constant: Some(Constant::new(words)), ..Value::new(name, DType::I32, shape) }
     }
 
     /// Number of elements.
@@ -173,7 +226,7 @@ impl Value {
 
     /// The words of a constant, whatever its type.
     pub fn words(&self) -> Option<&[f32]> {
-        self.constant.as_ref().map(|constant| &constant.0[..])
+        self.constant.as_ref().map(Constant::words)
     }
 
     /// The data of a float constant.

@@ -3,7 +3,6 @@
 
 use super::{Dispatch, LowerError, LowerLimits, Operand, lower};
 use crate::graph::{Constant, Graph, Node, ValueId};
-use std::sync::Arc;
 
 /// Bound where an optional input is absent.
 const ZEROS: [f32; 4] = [0.0; 4];
@@ -43,5 +42,5 @@ pub fn fold(graph: &Graph, node: &Node) -> Result<Option<Constant>, LowerError> 
         };
         run_twin(&dispatch, fetch, &mut words[start_len..start_len + len]);
     }
-    Ok(Some(Constant(Arc::new(words))))
+    Ok(Some(Constant::new(words)))
 }

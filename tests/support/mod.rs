@@ -25,6 +25,7 @@ pub mod random_problem;
 pub mod records;
 #[cfg(feature = "onnx")]
 pub mod single;
+pub mod steps;
 #[cfg(feature = "tflite")]
 pub mod tflite_encoder;
 pub mod twin;

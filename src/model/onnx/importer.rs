@@ -211,7 +211,7 @@ impl<'m> Importer<'m> {
             false => unique(&mut self.value_names, name.to_string()),
         };
         let id = self.graph.value(Value {
-            constant: Some(graph::Constant(words)),
+            constant: Some(graph::Constant::new(words)),
             ..Value::new(unused, tensor.dtype, tensor.shape.clone())
         });
         self.shared.insert(key, (id, data.clone()));

@@ -58,8 +58,8 @@ impl Tensor {
     /// A constant of the graph.
     pub(super) fn folded(dtype: DType, shape: Vec<usize>, data: &graph::Constant, value: ValueId) -> Self {
         let data = match dtype.is_float() {
-            true => Constant::F32(data.0.clone()),
-            false => Constant::I64(Arc::new(data.0.iter().map(|w| i64::from(word_int(*w))).collect())),
+            true => Constant::F32(data.shared()),
+            false => Constant::I64(Arc::new(data.words().iter().map(|w| i64::from(word_int(*w))).collect())),
         };
         Tensor { value: Some(value), ..Tensor::constant(dtype, shape, data) }
     }

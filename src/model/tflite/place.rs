@@ -100,7 +100,8 @@ impl Importer<'_> {
             false => unique(&mut self.value_names, format!("{own}/constant")),
         };
         let dtype = self.known[index].dtype;
-        let id = self.graph.value(Value { constant: Some(Constant(data)), ..Value::new(name, dtype, shape) });
+        let id =
+            self.graph.value(Value { constant: Some(Constant::new(data)), ..Value::new(name, dtype, shape) });
         if let Data::Words(_, _, places) = &mut self.known[index].data {
             places.push(Placed { value: id, layout: to });
         }

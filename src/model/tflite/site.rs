@@ -384,7 +384,7 @@ impl<'m> Site<'_, 'm> {
         let value = self.importer.append(node, op, inputs, Value::new(name, dtype, dims))?;
         let place = Placed { value, layout: layout.clone() };
         let data = match &self.importer.graph.get(value).constant {
-            Some(constant) => Data::Words(constant.0.clone(), layout, vec![place]),
+            Some(constant) => Data::Words(constant.shared(), layout, vec![place]),
             None => Data::Run(vec![place]),
         };
         self.set(output, dtype, shape, data)

@@ -60,7 +60,8 @@ fn reads_parts(graph: &Graph, node: &Node, value: ValueId) -> bool {
     matches!(node.op, Op::Conv { groups: 1, .. })
         && node.inputs[0] == value
         && node.inputs.iter().filter(|id| **id == value).count() == 1
-        && graph.get(node.inputs[1]).f32_data().is_some()
+        && graph.get(node.inputs[1]).is_float()
+        && graph.get(node.inputs[1]).constant.is_some()
 }
 
 /// Puts a chain of convolutions in place of each reader of a concatenation, which goes.
