@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
+use super::exact::Budget;
 use super::model::{Model, State};
 
-/// Work of one search: states kept times nodes, every round.
-const WORK: usize = 1_000_000_000;
+/// Most orders side by side.
+const WIDTH: usize = 128;
+/// Nodes copied in the time that one is weighed.
+const COPIED: usize = 16;
 
 /// One order under way.
 struct Entry {
@@ -27,12 +30,17 @@ struct Move {
 }
 
 /// An order with a low peak below `limit_bytes`, if one is found; peaks up to `floor_bytes` are all the same.
-pub(super) fn search(model: &Model, floor_bytes: u64, limit_bytes: u64) -> Option<Vec<u32>> {
+/// Takes about `work`: how many orders stand side by side depends on it.
+pub(super) fn search(
+    model: &Model,
+    floor_bytes: u64,
+    limit_bytes: u64,
+    work: &mut Budget,
+) -> Option<Vec<u32>> {
     let n = model.len();
-    let width = (WORK / (n * n).max(1)).clamp(4, 128);
     let mut taken: Vec<(usize, u32)> = vec![(0, 0)];
     let mut beam = vec![Entry { state: model.start().clone(), peak_bytes: floor_bytes, set: 0, last: 0 }];
-    for _ in 0..n {
+    for left in (1..=n).rev() {
         let mut moves = Vec::new();
         for (entry, e) in beam.iter().enumerate() {
             let next = |node: u32| {
@@ -45,6 +53,10 @@ pub(super) fn search(model: &Model, floor_bytes: u64, limit_bytes: u64) -> Optio
                 None => moves.extend(e.state.ready().iter().map(|n| next(*n))),
             }
         }
+        // A state that is kept costs a copy and the next nodes weighed.
+        let one = moves.len() / beam.len().max(1) + n / COPIED + 1;
+        let width = (work.share(left) / one).clamp(1, WIDTH);
+        work.spend(beam.len() * one);
         moves.retain(|m| m.peak_bytes < limit_bytes);
         moves.sort_unstable();
         let mut seen = HashSet::new();

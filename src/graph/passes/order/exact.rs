@@ -36,7 +36,13 @@ impl Budget {
         self.left += rest.left;
     }
 
-    fn spend(&mut self, work: usize) -> bool {
+    /// What each of so many tasks may take.
+    pub fn share(&self, tasks: usize) -> usize {
+        usize::try_from(self.left).unwrap_or(usize::MAX) / tasks
+    }
+
+    /// Whether there was as much.
+    pub fn spend(&mut self, work: usize) -> bool {
         let left = self.left.checked_sub(work as u64);
         self.left = left.unwrap_or(0);
         left.is_some()

@@ -20,8 +20,8 @@ use pieces::Aim;
 
 /// Searches that start from the best order so far.
 const ROUNDS: usize = 3;
-/// Nodes executed in all exact searches together.
-const WORK: u64 = 40_000_000;
+/// Nodes executed or weighed in all searches together.
+const WORK: u64 = 100_000_000;
 
 /// What is lower first: peak, max load, steps at the max load.
 type Worth = (u64, weigh::Rank);

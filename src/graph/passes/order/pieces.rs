@@ -8,8 +8,10 @@ use super::beam;
 use super::exact::{Answer, Budget, lowest};
 use super::model::Model;
 
-/// The part of what work is left that one exact search may take.
-const PART: u64 = 8;
+/// The part of what work is left that the search over a piece may take, 1 of so many.
+const PIECE: u64 = 6;
+/// The same of the search over a stretch.
+const STRETCH: u64 = 60;
 /// Nodes in a stretch.
 const STRETCHES: [usize; 4] = [24, 48, 96, 192];
 
@@ -92,15 +94,17 @@ fn pieces(model: &Model) -> Vec<std::ops::Range<usize>> {
 
 /// A lower order of a piece than the one it has.
 fn solve(piece: &Model, floor: u64, limit: u64, work: &mut Budget) -> Option<Vec<u32>> {
-    match bounded(piece, floor, limit, work) {
+    match bounded(piece, floor, limit, PIECE, work) {
         Answer::Lowest(order) => return Some(order),
         Answer::None => return None,
         Answer::Unknown => {}
     }
     let given: Vec<u32> = (0..piece.len() as u32).collect();
-    let starts = [beam::search(piece, floor, limit).unwrap_or_else(|| given.clone()), given];
-    let mended = starts.map(|start| mend(piece, start, floor, work));
-    let best = mended.into_iter().min_by_key(|order| piece.peak(order.iter().copied()))?;
+    let mut part = work.part(PIECE);
+    let found = beam::search(piece, floor, limit, &mut part);
+    work.give_back(part);
+    let mended = found.into_iter().chain([given]).map(|start| mend(piece, start, floor, work));
+    let best = mended.min_by_key(|order| piece.peak(order.iter().copied()))?;
     (piece.peak(best.iter().copied()) < limit).then_some(best)
 }
 
@@ -119,7 +123,7 @@ fn mend(piece: &Model, mut order: Vec<u32>, floor: u64, work: &mut Budget) -> Ve
                 let start = at.saturating_sub(ahead);
                 let places = start..(start + width).min(order.len());
                 let small = part(piece, &order, places);
-                if let Answer::Lowest(found) = bounded(&small, floor, highest, work) {
+                if let Answer::Lowest(found) = bounded(&small, floor, highest, STRETCH, work) {
                     splice(&mut order, start, &found);
                     continue 'again;
                 }
@@ -130,8 +134,8 @@ fn mend(piece: &Model, mut order: Vec<u32>, floor: u64, work: &mut Budget) -> Ve
 }
 
 /// An exact search that leaves work for others.
-fn bounded(model: &Model, floor: u64, limit: u64, work: &mut Budget) -> Answer {
-    let mut part = work.part(PART);
+fn bounded(model: &Model, floor: u64, limit: u64, of: u64, work: &mut Budget) -> Answer {
+    let mut part = work.part(of);
     let answer = lowest(model, floor, limit, &mut part);
     work.give_back(part);
     answer

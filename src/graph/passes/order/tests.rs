@@ -218,8 +218,8 @@ fn the_beam_keeps_to_the_limit() {
         for (_, _, model) in models(seed, 9, 5) {
             let (mut best, mut orders) = (u64::MAX, 0);
             by_force(&model, model.start(), 0, &mut best, &mut orders);
-            assert_eq!(beam::search(&model, 0, best), None, "seed {seed}");
-            let found = beam::search(&model, 0, u64::MAX).unwrap();
+            assert_eq!(beam::search(&model, 0, best, &mut Budget::new(10_000)), None, "seed {seed}");
+            let found = beam::search(&model, 0, u64::MAX, &mut Budget::new(10_000)).unwrap();
             let mut sorted = found.clone();
             sorted.sort_unstable();
             assert_eq!(sorted, given(&model));
