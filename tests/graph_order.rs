@@ -183,8 +183,8 @@ fn another_order_changes_no_bit() {
 #[test]
 fn no_order_is_worse_than_the_one_given() {
     let mut lower = 0;
-    for seed in 0..24 {
-        let graph = random_graph::draw(&mut Random(seed ^ 0xabc), 10 + 6 * seed as usize);
+    for seed in 0..14 {
+        let graph = random_graph::draw(&mut Random(seed ^ 0xabc), 10 + 10 * seed as usize);
         for passes in [Passes::NONE, GIVEN] {
             let (given, found) = (worth(&graph, passes), worth(&graph, memory(passes)));
             assert!(found.0 <= given.0 && found.1 <= given.1, "seed {seed}: {found:?} against {given:?}");
@@ -194,7 +194,7 @@ fn no_order_is_worse_than_the_one_given() {
             assert_eq!(names(&graph, MEMORY), names(&graph, MEMORY), "seed {seed}");
         }
     }
-    assert!(lower > 15, "{lower}");
+    assert!(lower >= 10, "{lower}");
 }
 
 /// An order that is the only one, or whose every step needs what it takes, stays.
