@@ -58,9 +58,12 @@ fn built_in_networks_are_listed_with_the_published_numbers() {
         let all = models["models"].as_array().unwrap();
         all.iter().find(|m| m["name"] == name).unwrap_or_else(|| panic!("{name} is not listed")).clone()
     };
+    assert_eq!(models["models"].as_array().unwrap().len(), sublet::model::zoo::names().len());
     let (v1, v2) = (of("mobilenet_v1"), of("mobilenet_v2"));
     assert_eq!((&v1["naive_bytes"], &v1["max_load_bytes"]), (&20_182_856.into(), &4_816_896.into()));
     assert_eq!((&v2["naive_bytes"], &v2["max_load_bytes"]), (&27_591_112.into(), &6_021_120.into()));
+    let v3 = of("inception_v3");
+    assert_eq!((&v3["naive_bytes"], &v3["max_load_bytes"]), (&56_622_408.into(), &8_297_856.into()));
 }
 
 /// Every kind of bad input: exit code 2, one sentence that names the culprit, the same for machines, no
