@@ -70,12 +70,20 @@ fn term(v: f32, shift: f32) -> f32 {
     }
 }
 
+// At 0 and below WGSL leaves the logarithm to the driver, and drivers differ; minus infinity and NaN are made
+// of the value's own bits.
+fn logarithm(v: f32) -> f32 {
+    let bits = bitcast<u32>(v);
+    let not_positive = select(bitcast<f32>(bits | 0xff800000u), bitcast<f32>(bits | 0x7fc00000u), v < 0.0);
+    return select(not_positive, log(v), v > 0.0);
+}
+
 fn finish(v: f32, shift: f32) -> f32 {
     switch p.kind {
         case 0u: { return v / f32(p.reduced); }
         case 6u: { return sqrt(v); }
-        case 8u: { return log(v); }
-        case 9u: { return log(v) + shift; }
+        case 8u: { return logarithm(v); }
+        case 9u: { return logarithm(v) + shift; }
         default: { return v; }
     }
 }

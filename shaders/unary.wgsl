@@ -90,6 +90,14 @@ fn shrink(v: f32) -> f32 {
     return select(select(0.0, v - p.b, v > p.a), v + p.b, v < -p.a);
 }
 
+// At 0 and below WGSL leaves the logarithm to the driver, and drivers differ; minus infinity and NaN are made
+// of the value's own bits.
+fn logarithm(v: f32) -> f32 {
+    let bits = bitcast<u32>(v);
+    let not_positive = select(bitcast<f32>(bits | 0xff800000u), bitcast<f32>(bits | 0x7fc00000u), v < 0.0);
+    return select(not_positive, log(v), v > 0.0);
+}
+
 fn apply(v: f32) -> f32 {
     switch p.op {
         case 0u: { return select(v, 0.0, v < 0.0); } // relu
@@ -108,7 +116,7 @@ fn apply(v: f32) -> f32 {
         case 13u: { return ceil(v); }
         case 14u: { return round(v); }
         case 15u: { return sign_of(v); }
-        case 16u: { return log(v); }
+        case 16u: { return logarithm(v); }
         case 17u: { return error_function(v); }
         case 18u: { return softplus(v); }
         case 19u: { return v / (1.0 + abs(v)); } // softsign

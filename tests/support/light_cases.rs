@@ -133,6 +133,8 @@ pub fn smooth() -> Vec<Case> {
     cases.push(case(UnaryOp::Acosh, (0..200).map(|i| 1.0 + i as f32 * 0.05).collect()));
     cases.push(case(UnaryOp::Log, (1..200).map(|i| i as f32 * 0.05).collect()));
     cases.push(case(UnaryOp::Log, vec![1e-30, 1e30, 1e-3]));
+    // NaN and minus infinity on every driver.
+    cases.push(case(UnaryOp::Log, vec![-1.0, -1e-30, -1e30, 0.0, -0.0, 2.0]));
     cases
 }
 
