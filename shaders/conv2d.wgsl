@@ -93,7 +93,11 @@ fn main(
     let row3 = p.w_base + (first + min(quad * 4u + 3u, last)) * depth;
     var plane = p.x_base + (n * p.in_channels + group * group_in) * plane_len;
     var k = 0u;
+    // A long row of taps is a filter over a signal, whose products cancel; summed in chunks they lose less.
+    let in_chunks = p.kernel_w > 8u;
+    let chunk = select(p.kernel_w, 8u, in_chunks);
     var sum = vec4<f32>(0.0);
+    var total = vec4<f32>(0.0);
     for (var ic = 0u; ic < group_in; ic++) {
         for (var ky = 0u; ky < p.kernel_h; ky++) {
             let iy = top + ky * p.dilation_h;
@@ -101,17 +105,24 @@ fn main(
                 k += p.kernel_w;
                 continue;
             }
-            for (var kx = 0u; kx < p.kernel_w; kx++) {
-                let ix = left + kx * p.dilation_w;
-                if (ix < p.in_w) {
-                    let weights = vec4<f32>(w[row0 + k], w[row1 + k], w[row2 + k], w[row3 + k]);
-                    sum += weights * x[plane + iy * p.in_w + ix];
+            for (var left_kx = 0u; left_kx < p.kernel_w; left_kx += chunk) {
+                for (var kx = left_kx; kx < min(left_kx + chunk, p.kernel_w); kx++) {
+                    let ix = left + kx * p.dilation_w;
+                    if (ix < p.in_w) {
+                        let weights = vec4<f32>(w[row0 + k], w[row1 + k], w[row2 + k], w[row3 + k]);
+                        sum += weights * x[plane + iy * p.in_w + ix];
+                    }
+                    k++;
                 }
-                k++;
+                if (in_chunks) {
+                    total += sum;
+                    sum = vec4<f32>(0.0);
+                }
             }
         }
         plane += plane_len;
     }
+    if (in_chunks) { sum = total; }
     for (var i = 0u; i < 4u; i++) {
         if (quad * 4u + i < group_out) { store(n, first + quad * 4u + i, pixel, sum[i]); }
     }

@@ -103,6 +103,34 @@ fn one_dimensional_convolution_is_a_single_row() {
     }
 }
 
+/// Filters over a signal go to the kernel that sums in chunks: its error is a fraction of what one running
+/// sum makes.
+#[test]
+fn long_filters_are_summed_in_chunks() {
+    for (kernel, stride, pads) in [(64, 3, [0, 5, 0, 2]), (100, 1, [0; 4]), (256, 16, [0, 0, 0, 40])] {
+        let case = conv([1, 1, 1, 400], 36, 1, window([1, kernel], [1, stride], pads, [1, 1]), true, None);
+        assert_eq!(check(&case, LIMITS, &oracle::conv(&case)), [KernelId::Conv2d]);
+    }
+    let window = window([1, 1000], [1, 1], [0; 4], [1, 1]);
+    let values: Vec<f32> = (0..1100).map(|i| (i * 7919 % 1000) as f32 / 1000.0).collect();
+    let weights: Vec<f32> = (0..4000).map(|i| ((i * i * 31 + i * 17) % 997) as f32 / 997.0 - 0.4).collect();
+    let mut case = Case::new(Op::Conv { window, groups: 1, activation: None });
+    case.constant_of(&[1, 1, 1, 1100], values.clone()).constant_of(&[4, 1, 1, 1000], weights.clone());
+    let case = case.output(&[1, 4, 1, 101]);
+    let due = oracle::conv(&case);
+    let (found, _) = run_twins(&case, LIMITS);
+    let error = |of: &dyn Fn(usize) -> f32| {
+        due.iter().enumerate().map(|(i, due)| (f64::from(of(i)) - due).powi(2)).sum::<f64>().sqrt()
+    };
+    let running = |i: usize| {
+        let (row, at) = (i / 101, i % 101);
+        let products = weights[row * 1000..][..1000].iter().zip(&values[at..]);
+        products.fold(0.0f32, |sum, (w, x)| sum + w * x)
+    };
+    let (ours, plain) = (error(&|i| found[i]), error(&running));
+    assert!(ours < plain / 2.0, "{ours} where one running sum is {plain} off");
+}
+
 #[test]
 fn convolution_large_enough_for_threads_matches_the_definition() {
     let case = conv([1, 32, 30, 31], 70, 1, PLAIN, true, None);

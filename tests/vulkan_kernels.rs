@@ -36,6 +36,12 @@ fn convolutions_match_their_twins() {
             gpu.compare(&conv_onto([2, c, 6, 7], m, groups, PLAIN, Some(activation)), LIMITS);
         }
     }
+    let filters = window([1, 100], [1, 3], [0, 5, 0, 2], [1, 1]);
+    assert_eq!(gpu.compare(&conv([1, 1, 1, 400], 37, 1, filters, true, None), LIMITS), [KernelId::Conv2d]);
+    gpu.compare(
+        &conv([2, 3, 4, 40], 7, 1, window([2, 13], [1, 1], [1, 6, 0, 6], [1, 2]), true, None),
+        LIMITS,
+    );
     gpu.compare(&conv([1, 64, 56, 56], 128, 1, PLAIN, true, Some(UnaryOp::Relu)), LIMITS);
 }
 

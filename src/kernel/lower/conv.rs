@@ -7,6 +7,8 @@ use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
 
 /// Output channels and pixels below which a 64 x 64 tile is mostly empty.
 const TILED_MIN: usize = 16;
+/// Taps from which a row of one channel is a filter over a signal.
+const FILTER_MIN: usize = 64;
 /// Side of a tile of `conv2d_tiled`.
 const TILE: usize = 64;
 /// Invocations of a workgroup of the other two, and outputs of each.
@@ -147,10 +149,19 @@ impl Conv {
         self.in_channels / self.groups * self.window.kernel[0] * self.window.kernel[1]
     }
 
+    /// Whether long filters slide over one signal, as at the front of audio networks. Their outputs may be
+    /// small differences of large products, and a logarithm often follows; only the direct kernel sums long
+    /// rows in chunks.
+    fn is_filter_bank(&self) -> bool {
+        self.in_channels == self.groups && self.window.kernel[0] == 1 && self.window.kernel[1] >= FILTER_MIN
+    }
+
     fn kernel(&self) -> KernelId {
         let pixels = self.batch * self.out[0] * self.out[1];
         if self.groups > 1 && self.groups == self.in_channels {
             KernelId::Conv2dDepthwise
+        } else if self.is_filter_bank() {
+            KernelId::Conv2d
         } else if self.out_channels / self.groups >= TILED_MIN && pixels >= TILED_MIN {
             KernelId::Conv2dTiled
         } else {
