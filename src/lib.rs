@@ -16,6 +16,7 @@
 pub mod cli;
 #[cfg(feature = "gpu")]
 pub mod device;
+pub mod draw;
 pub mod exec;
 pub mod graph;
 pub mod kernel;

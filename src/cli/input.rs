@@ -6,7 +6,7 @@ use super::error::CliError;
 use super::passes::PassArgs;
 use crate::device::DeviceLimits;
 use crate::exec::Layout;
-use crate::graph::{Graph, usage};
+use crate::graph::{Graph, Usage, usage};
 use crate::model::{ImportOptions, onnx, tflite, zoo};
 use crate::plan::{Alignment, Plan, PlanError, Problem, csv, file, nearest};
 
@@ -75,6 +75,25 @@ pub(super) struct Input {
     pub problem: Problem,
 }
 
+/// All that an input tells.
+pub(super) struct Loaded {
+    /// File name without its extension, or the built-in's name.
+    pub name: String,
+    pub problem: Problem,
+    /// The plan of a plan file.
+    pub plan: Option<Plan>,
+    /// What a model is beyond its problem.
+    pub model: Option<Model>,
+}
+
+/// A network as it is planned.
+pub(super) struct Model {
+    /// After the passes.
+    pub graph: Graph,
+    /// Its problem, nothing kept.
+    pub usage: Usage,
+}
+
 enum Kind<'a> {
     Records(&'a Path),
     PlanFile(&'a Path),
@@ -103,29 +122,59 @@ fn kind(input: &str) -> Result<Kind<'_>, CliError> {
 ///
 /// A model is aligned as the layout asks on a device of these limits (256 where none are given).
 pub(super) fn load(input: &str, args: &InputArgs, limits: Option<&DeviceLimits>) -> Result<Input, CliError> {
+    let Loaded { name, problem, .. } = load_whole(input, args, limits)?;
+    Ok(Input { name, problem })
+}
+
+/// Like [`load`], with what the input tells beyond its problem.
+pub(super) fn load_whole(
+    input: &str,
+    args: &InputArgs,
+    limits: Option<&DeviceLimits>,
+) -> Result<Loaded, CliError> {
     if args.layout == Layout::PingPong && !is_model(input) {
         return Err(CliError::input(format!(
             "{input}: records do not say what a step reads; --layout ping-pong takes a model"
         )));
     }
-    let mut problem = match kind(input)? {
-        Kind::Records(path) => csv::read(path, csv_options(args))?,
-        Kind::PlanFile(path) => file::load(path)?.0,
+    let (mut problem, plan, model) = match kind(input)? {
+        Kind::Records(path) => (csv::read(path, csv_options(args))?, None, None),
+        Kind::PlanFile(path) => {
+            let (problem, plan) = file::load(path)?;
+            (problem, Some(plan), None)
+        }
         Kind::Model => {
             let graph = load_graph(input, &args.model)?;
             let device_bytes = limits.map_or(Alignment::PORTABLE.bytes(), |l| l.storage_alignment_bytes);
-            let alignment = args.align.map_or_else(|| args.layout.alignment(device_bytes), Ok)?;
-            let (graph, sharing) = args.passes.apply(graph, args.layout)?;
-            let mut usage = usage(&graph, alignment, &sharing)?;
-            args.layout.constrain(&graph, &sharing, &mut usage)?;
-            usage.problem
+            let model = model(graph, args, &args.passes, device_bytes)?;
+            (model.usage.problem.clone(), None, Some(model))
         }
     };
-    for name in &args.keep {
-        let id = problem.lookup(name).ok_or_else(|| unknown_tensor(name, &problem))?;
+    keep(&mut problem, &args.keep)?;
+    Ok(Loaded { name: name_of(input), problem, plan, model })
+}
+
+/// A graph after its passes, with its planning problem.
+pub(super) fn model(
+    graph: Graph,
+    args: &InputArgs,
+    passes: &PassArgs,
+    device_bytes: u64,
+) -> Result<Model, CliError> {
+    let alignment = args.align.map_or_else(|| args.layout.alignment(device_bytes), Ok)?;
+    let (graph, sharing) = passes.apply(graph, args.layout)?;
+    let mut usage = usage(&graph, alignment, &sharing)?;
+    args.layout.constrain(&graph, &sharing, &mut usage)?;
+    Ok(Model { graph, usage })
+}
+
+/// Demands that the tensors of these names survive.
+pub(super) fn keep(problem: &mut Problem, names: &[String]) -> Result<(), CliError> {
+    for name in names {
+        let id = problem.lookup(name).ok_or_else(|| unknown_tensor(name, problem))?;
         problem.keep(id)?;
     }
-    Ok(Input { name: name_of(input), problem })
+    Ok(())
 }
 
 /// Whether the input is a model, by its name.

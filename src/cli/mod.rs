@@ -9,6 +9,7 @@ mod bar;
 mod bench;
 mod compare;
 mod devices;
+mod draw;
 mod error;
 mod format;
 mod input;
@@ -53,6 +54,7 @@ Examples:
   sublet plan network.csv --align 256 --out plan.json
   sublet compare networks/*.csv
   sublet validate plan.json
+  sublet draw model.onnx -o map.html          the arenas as a picture
   sublet plan model.onnx --profile all        does it fit devices one does not own?
   sublet bench layouts builtin:mobilenet_v2
 
@@ -67,6 +69,8 @@ enum Command {
     Compare(compare::Args),
     /// The judge alone: names the first overlap.
     Validate(validate::Args),
+    /// The arenas as a picture: SVG, a page, a trace, or here.
+    Draw(draw::Args),
     /// Plan, execute, verify, measure.
     Run(run::Args),
     /// The proof of reuse; with --mutate, deliberate faults that must be caught.
@@ -113,6 +117,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         Some(Command::Plan(args)) => plan::run(args, cli.json),
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Validate(args)) => validate::run(args),
+        Some(Command::Draw(args)) => draw::run(args, cli.json),
         Some(Command::Run(args)) => run::run(args, false),
         Some(Command::Audit(args)) => audit::run(args),
         Some(Command::Bench(args)) => bench::run(args),

@@ -25,24 +25,6 @@ pub(super) struct Args {
     /// auto, naive, greedy-by-size, greedy-by-breadth, greedy-in-order or strip-packing.
     #[arg(long, default_value = "auto", value_parser = StrategyParser)]
     strategy: Choice,
-    /// Return the best plan found after that long (2s, 500ms).
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
-    deadline: Option<Duration>,
-    /// How much to try: fast, balanced or thorough.
-    #[arg(long, value_name = "EFFORT", default_value = "balanced", value_parser = units::effort)]
-    effort: Effort,
-    /// Another seed may find another plan, the same one finds the same.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
-    /// Most threads; the plan is the same whatever their number, unless there is a deadline.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    threads: usize,
-    /// Largest arena; a larger plan gets several (268435456, 256MiB).
-    #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
-    max_buffer: Option<u64>,
-    /// Largest tensor (134217728, 128MiB).
-    #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
-    max_binding: Option<u64>,
     /// Does it fit? If not: exit code 1 and a smallest set of tensors that do not fit together.
     #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
     capacity: Option<u64>,
@@ -50,9 +32,51 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
     records: InputArgs,
     #[command(flatten)]
     profile: ProfileArgs,
+}
+
+/// How long and within which limits to look for a plan; shared with `draw` and `explain`.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct SearchArgs {
+    /// Return the best plan found after that long (2s, 500ms).
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub deadline: Option<Duration>,
+    /// How much to try: fast, balanced or thorough.
+    #[arg(long, value_name = "EFFORT", default_value = "balanced", value_parser = units::effort)]
+    pub effort: Effort,
+    /// Another seed may find another plan, the same one finds the same.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Most threads; the plan is the same whatever their number, unless there is a deadline.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: usize,
+    /// Largest arena; a larger plan gets several (268435456, 256MiB).
+    #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
+    pub max_buffer: Option<u64>,
+    /// Largest tensor (134217728, 128MiB).
+    #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
+    pub max_binding: Option<u64>,
+}
+
+impl SearchArgs {
+    /// The same with these limits and efforts.
+    pub fn apply(&self, mut planner: Planner) -> Planner {
+        planner = planner.effort(self.effort).seed(self.seed).threads(self.threads);
+        if let Some(deadline) = self.deadline {
+            planner = planner.deadline(deadline);
+        }
+        if let Some(bytes) = self.max_buffer {
+            planner = planner.max_buffer_bytes(bytes);
+        }
+        if let Some(bytes) = self.max_binding {
+            planner = planner.max_binding_bytes(bytes);
+        }
+        planner
+    }
 }
 
 /// `auto` or one strategy.
@@ -104,7 +128,7 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<Output, CliError> {
         profiles::lowered(&args.input, &args.records, limits)?;
     }
     let started = Instant::now();
-    let bar = (!is_quiet).then(|| Bar::new(args.deadline));
+    let bar = (!is_quiet).then(|| Bar::new(args.search.deadline));
     let (plan, failure) = match planner(args, limits.as_ref(), bar.as_ref()).plan(&problem) {
         Err(PlanError::OverCapacity(misfit)) => {
             (misfit.plan.clone(), Some(CliError::from(PlanError::OverCapacity(misfit))))
@@ -130,23 +154,15 @@ pub(super) fn run(args: &Args, is_quiet: bool) -> Result<Output, CliError> {
 }
 
 fn planner(args: &Args, limits: Option<&DeviceLimits>, bar: Option<&Bar>) -> Planner {
-    let planner = args.strategy.0.map_or_else(Planner::auto, Planner::new);
-    let mut planner = planner.effort(args.effort).seed(args.seed).threads(args.threads);
+    let mut planner = args.strategy.0.map_or_else(Planner::auto, Planner::new);
     if let Some(bar) = bar {
         planner = planner.progress(bar.callback());
-    }
-    if let Some(deadline) = args.deadline {
-        planner = planner.deadline(deadline);
     }
     if let Some(limits) = limits {
         planner = profiles::limit(&args.input, &args.records, limits, planner);
     }
-    if let Some(bytes) = args.max_buffer {
-        planner = planner.max_buffer_bytes(bytes);
-    }
-    if let Some(bytes) = args.max_binding {
-        planner = planner.max_binding_bytes(bytes);
-    }
+    // What is asked for by name goes before what a device offers.
+    planner = args.search.apply(planner);
     if let Some(bytes) = args.capacity {
         planner = planner.capacity_bytes(bytes);
     }
