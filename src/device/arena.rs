@@ -1,15 +1,22 @@
 //! Arenas: the few buffers that a plan's tensors share.
 
+use super::required::{Required, required};
 use super::{DeviceError, DeviceLimits, ErrorScopes};
 use crate::plan::{Plan, Problem, TensorId};
 use std::num::NonZeroU64;
 use std::ops::Range;
-use wgpu::{BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferDescriptor, BufferUsages, Device};
+use wgpu::{
+    BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferDescriptor, BufferSlice, BufferUsages,
+    Device,
+};
 
 /// The buffers of one plan. Every allocation happens in the constructor; afterwards it is sealed.
 #[derive(Debug)]
 pub struct DeviceArena {
     buffers: Vec<Buffer>,
+    /// First byte of each arena in its buffer.
+    starts: Vec<u64>,
+    bytes: u64,
     plan: Plan,
     /// Bytes of each tensor.
     sizes: Vec<u64>,
@@ -38,26 +45,64 @@ impl<'a> View<'a> {
 }
 
 impl DeviceArena {
-    /// Creates the arenas of a plan for `problem` on the device.
+    /// Creates the arenas of a plan for `problem` on the device. [`super::required`] says beforehand what that
+    /// allocates.
     ///
     /// # Errors
     /// The plan is not valid for the problem, an arena or a tensor is over a limit, the device cannot bind
     /// at the plan's offsets, or memory is out. Nothing stays allocated then.
     pub async fn new(device: &Device, problem: &Problem, plan: &Plan) -> Result<Self, DeviceError> {
-        plan.validate(problem)?;
-        let limits = DeviceLimits::new(&device.limits());
-        Self::check_arenas(plan, &limits)?;
-        Self::check_tensors(problem, &limits)?;
-        let device_bytes = limits.storage_alignment_bytes;
-        let unaligned = |id: &TensorId| !plan.offset_bytes(*id).is_multiple_of(device_bytes);
-        if let Some(tensor) = problem.ids().find(unaligned) {
-            return Err(DeviceError::Alignment {
-                tensor: problem.tensors()[tensor.index()].label().to_owned(),
-                offset_bytes: plan.offset_bytes(tensor),
-                device_bytes,
-            });
-        }
+        required(problem, plan, &DeviceLimits::new(&device.limits()))?;
         Self::unchecked(device, problem, plan).await
+    }
+
+    /// Arenas in buffers that the engine owns, one range of a buffer for each arena of the plan. Nothing is
+    /// allocated; the buffers are held until the arena is dropped, and are not destroyed then.
+    ///
+    /// # Errors
+    /// What [`super::required`] refuses; another number of ranges than the plan has arenas; a range that is
+    /// too short or starts where the device cannot bind; a buffer that is no storage buffer or comes twice
+    /// (in one dispatch a buffer is writable as a whole or not at all, so arenas that share one would not be
+    /// apart).
+    pub fn in_buffers(
+        limits: &DeviceLimits,
+        problem: &Problem,
+        plan: &Plan,
+        ranges: &[BufferSlice<'_>],
+    ) -> Result<Self, DeviceError> {
+        let required = required(problem, plan, limits)?;
+        if ranges.len() != required.arenas.len() {
+            return Err(DeviceError::ArenaCount { needed: required.arenas.len(), given: ranges.len() });
+        }
+        for (i, (range, needed_bytes)) in ranges.iter().zip(&required.arenas).enumerate() {
+            let what = format!("arena {i}");
+            let device_bytes = limits.storage_alignment_bytes;
+            if range.size() < *needed_bytes {
+                let (needed_bytes, given_bytes) = (*needed_bytes, range.size());
+                return Err(DeviceError::TooSmall { what, needed_bytes, given_bytes });
+            }
+            if !range.offset().is_multiple_of(device_bytes) {
+                let offset_bytes = range.offset();
+                return Err(DeviceError::Alignment { tensor: what, offset_bytes, device_bytes });
+            }
+            if !range.buffer().usage().contains(BufferUsages::STORAGE) {
+                let reason = format!("its buffer is {:?}, not STORAGE", range.buffer().usage());
+                return Err(DeviceError::Refused { what, reason });
+            }
+            if let Some(twin) = ranges[..i].iter().position(|r| r.buffer() == range.buffer()) {
+                let reason = format!("its buffer is that of arena {twin}");
+                return Err(DeviceError::Refused { what, reason });
+            }
+        }
+        let buffers = ranges.iter().map(|r| r.buffer().clone()).collect();
+        let starts = ranges.iter().map(|r| r.offset()).collect();
+        Ok(DeviceArena {
+            buffers,
+            starts,
+            bytes: required.total_bytes(),
+            plan: plan.clone(),
+            sizes: sizes(problem),
+        })
     }
 
     /// Without asking the judge, for planted faults; at any offset, for bindings that carry the rest in a
@@ -67,11 +112,10 @@ impl DeviceArena {
         problem: &Problem,
         plan: &Plan,
     ) -> Result<Self, DeviceError> {
-        Self::check_arenas(plan, &DeviceLimits::new(&device.limits()))?;
-        let mut buffers = Vec::with_capacity(plan.arenas().len());
-        for (i, bytes) in plan.arenas().iter().enumerate() {
+        let required = Required::arenas_of(plan, &DeviceLimits::new(&device.limits()))?;
+        let mut buffers = Vec::with_capacity(required.arenas.len());
+        for (i, size) in required.arenas.iter().copied().enumerate() {
             let label = format!("sublet arena {i}");
-            let size = bytes.next_multiple_of(4).max(4);
             let scopes = ErrorScopes::open(device);
             buffers.push(device.create_buffer(&BufferDescriptor {
                 label: Some(&label),
@@ -82,45 +126,16 @@ impl DeviceArena {
             scopes.close(&label, size).await?;
             log::debug!("{label}: {size} bytes");
         }
-        let sizes = problem.tensors().iter().map(|t| t.size_bytes()).collect();
-        Ok(DeviceArena { buffers, plan: plan.clone(), sizes })
-    }
-
-    fn check_arenas(plan: &Plan, limits: &DeviceLimits) -> Result<(), DeviceError> {
-        for (i, bytes) in plan.arenas().iter().enumerate() {
-            if *bytes > limits.max_buffer_bytes {
-                return Err(DeviceError::OverLimit {
-                    what: format!("arena {i}"),
-                    needed_bytes: *bytes,
-                    limit: "max_buffer_size",
-                    available_bytes: limits.max_buffer_bytes,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// An engine binds each tensor whole.
-    fn check_tensors(problem: &Problem, limits: &DeviceLimits) -> Result<(), DeviceError> {
-        for tensor in problem.tensors() {
-            let needed_bytes = tensor.size_bytes();
-            if needed_bytes > limits.max_binding_bytes {
-                return Err(DeviceError::OverLimit {
-                    what: tensor.label().to_owned(),
-                    needed_bytes,
-                    limit: "max_storage_buffer_binding_size",
-                    available_bytes: limits.max_binding_bytes,
-                });
-            }
-        }
-        Ok(())
+        let (starts, bytes) = (vec![0; buffers.len()], required.total_bytes());
+        Ok(DeviceArena { buffers, starts, bytes, plan: plan.clone(), sizes: sizes(problem) })
     }
 
     /// The view of a tensor, or `None` where it has no bytes.
     pub fn view(&self, tensor: TensorId) -> Option<View<'_>> {
-        let (start, size) = (self.plan.offset_bytes(tensor), self.sizes[tensor.index()]);
-        let buffer = &self.buffers[self.plan.arena(tensor).index()];
-        (size > 0).then(|| View { buffer, bytes: start..(start + size).next_multiple_of(4) })
+        let (arena, size) = (self.plan.arena(tensor).index(), self.sizes[tensor.index()]);
+        let start = self.starts[arena] + self.plan.offset_bytes(tensor);
+        let bytes = start..(start + size).next_multiple_of(4);
+        (size > 0).then(|| View { buffer: &self.buffers[arena], bytes })
     }
 
     /// The arenas' buffers, in the plan's order.
@@ -133,8 +148,12 @@ impl DeviceArena {
         &self.plan
     }
 
-    /// Bytes of all arenas.
+    /// Bytes of all arenas; of the engine's own buffers no more than the arenas take.
     pub fn bytes(&self) -> u64 {
-        self.buffers.iter().map(Buffer::size).sum()
+        self.bytes
     }
+}
+
+fn sizes(problem: &Problem) -> Vec<u64> {
+    problem.tensors().iter().map(|t| t.size_bytes()).collect()
 }

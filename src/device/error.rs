@@ -51,4 +51,49 @@ pub enum DeviceError {
         /// wgpu's words.
         reason: String,
     },
+    /// Another number of buffers than the plan has arenas.
+    #[error("the plan has {needed} arenas, {given} buffers were given")]
+    ArenaCount {
+        /// Arenas of the plan.
+        needed: usize,
+        /// Buffers given.
+        given: usize,
+    },
+    /// A buffer that was given is shorter than what is to lie in it.
+    #[error("'{what}' needs {needed_bytes} bytes, the buffer given has {given_bytes}")]
+    TooSmall {
+        /// The arena or weight.
+        what: String,
+        /// Its bytes.
+        needed_bytes: u64,
+        /// Bytes given.
+        given_bytes: u64,
+    },
+    /// A session that would pass the budget of its pool; nothing was allocated for it.
+    #[error(
+        "session '{session}' needs {needed_bytes} bytes more, {held_bytes} are held: {over_bytes} bytes over \
+         the budget of {budget_bytes}; largest at its peak: {largest}"
+    )]
+    OverBudget {
+        /// The session.
+        session: String,
+        /// Bytes that it adds.
+        needed_bytes: u64,
+        /// Bytes held for the sessions that are there.
+        held_bytes: u64,
+        /// The budget.
+        budget_bytes: u64,
+        /// By how much it would be passed.
+        over_bytes: u64,
+        /// Its largest tensors where most of its bytes live, with their sizes.
+        largest: String,
+    },
+    /// The key of a session that left, or a view of buffers that were replaced since.
+    #[error("{what} is gone: {reason}")]
+    Gone {
+        /// What the key stood for.
+        what: String,
+        /// What became of it.
+        reason: &'static str,
+    },
 }

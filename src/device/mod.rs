@@ -4,15 +4,24 @@
 mod arena;
 mod error;
 mod limits;
+mod pool;
 mod profile;
+mod required;
 mod scope;
 mod transfer;
+mod watch;
 mod witness;
 
 pub use arena::{DeviceArena, View};
 pub use error::DeviceError;
 pub use limits::{DeviceLimits, descriptor};
+pub use pool::{
+    ArenaKey, ArenaPool, Extend, Generation, LabelReport, Lane, Lease, PoolBytes, PoolOptions, PoolReport,
+    PoolView, Session, SessionKey, SessionReport, SessionSpec, Weight, WeightSource,
+};
 pub use profile::Profile;
+pub use required::{Required, required};
 pub use scope::ErrorScopes;
 pub use transfer::{Readback, Uploader, block_on};
+pub use watch::DeviceWatch;
 pub use witness::{MemoryWitness, resident_peak_bytes};

@@ -4,7 +4,9 @@ use super::{DeviceError, ErrorScopes};
 use std::ops::Range;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
 use wgpu::{
     Buffer, BufferDescriptor, BufferUsages, CommandEncoder, CommandEncoderDescriptor, Device, MapMode,
 };
@@ -14,7 +16,8 @@ use wgpu::{PollType, Queue};
 /// the edge of a program (a binary, a test); the library itself never blocks.
 pub fn block_on<T>(device: &Device, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
     loop {
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return value;
@@ -22,6 +25,17 @@ pub fn block_on<T>(device: &Device, future: impl Future<Output = T>) -> T {
         if let Err(error) = device.poll(PollType::wait_indefinitely()) {
             log::debug!("poll: {error}");
         }
+        // What is waited for may be another thread, not the device: sleep until woken, but not for long, as
+        // callbacks come only to who polls.
+        thread::park_timeout(Duration::from_millis(1));
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }
 
@@ -114,7 +128,12 @@ impl Readback {
             mapped_at_creation: false,
         });
         scopes.close("readback staging", bytes).await?;
-        Ok(Readback { device: device.clone(), queue: queue.clone(), staging })
+        Ok(Self::over(device, queue, &staging))
+    }
+
+    /// The same over a staging buffer that is there already, of usage `MAP_READ` and `COPY_DST`.
+    pub(crate) fn over(device: &Device, queue: &Queue, staging: &Buffer) -> Self {
+        Readback { device: device.clone(), queue: queue.clone(), staging: staging.clone() }
     }
 
     /// Bytes of the staging buffer.
@@ -132,6 +151,25 @@ impl Readback {
         encoder: Option<CommandEncoder>,
         ranges: &[(&Buffer, Range<u64>)],
     ) -> Result<Vec<u32>, DeviceError> {
+        self.read_then(encoder, ranges, || ()).await
+    }
+
+    /// The same, and tells when `encoder` was submitted.
+    ///
+    /// # Errors
+    /// Those of [`Readback::read`].
+    pub(crate) async fn read_then(
+        &self,
+        encoder: Option<CommandEncoder>,
+        ranges: &[(&Buffer, Range<u64>)],
+        submitted: impl FnOnce(),
+    ) -> Result<Vec<u32>, DeviceError> {
+        let mut submitted = Some(submitted);
+        let mut tell = move || {
+            if let Some(submitted) = submitted.take() {
+                submitted();
+            }
+        };
         let fresh = || self.device.create_command_encoder(&CommandEncoderDescriptor::default());
         let total: u64 = ranges.iter().map(|(_, r)| r.end - r.start).sum();
         let mut words = Vec::with_capacity((total / 4) as usize);
@@ -146,12 +184,12 @@ impl Readback {
                 at += size;
                 filled += size;
                 if filled == self.staging.size() {
-                    self.drain(encoder.take(), filled, &mut words).await?;
+                    self.drain(encoder.take(), filled, &mut words, &mut tell).await?;
                     filled = 0;
                 }
             }
         }
-        self.drain(encoder.take(), filled, &mut words).await?;
+        self.drain(encoder.take(), filled, &mut words, &mut tell).await?;
         Ok(words)
     }
 
@@ -160,17 +198,25 @@ impl Readback {
         encoder: Option<CommandEncoder>,
         bytes: u64,
         words: &mut Vec<u32>,
+        submitted: &mut impl FnMut(),
     ) -> Result<(), DeviceError> {
         let Some(encoder) = encoder else { return Ok(()) };
         let scopes = ErrorScopes::open(&self.device);
         self.queue.submit([encoder.finish()]);
+        submitted();
         scopes.close("a submission", bytes).await?;
         if bytes == 0 {
             submitted_work_done(&self.queue).await;
             return Ok(());
         }
         let (signal, mapped) = signal();
+        // A lost device swallows everything up to here; this is where it shows, as a refusal and as a failure.
+        let scopes = ErrorScopes::open(&self.device);
         self.staging.map_async(MapMode::Read, 0..bytes, move |result| signal.set(result));
+        let refusal = scopes.close("readback", bytes).await;
+        if let Err(refusal) = refusal {
+            log::debug!("{refusal}");
+        }
         mapped.await.map_err(|e| DeviceError::Lost { reason: format!("readback failed: {e}") })?;
         let refused =
             |e: wgpu::MapRangeError| DeviceError::Refused { what: "readback".into(), reason: e.to_string() };
