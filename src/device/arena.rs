@@ -45,8 +45,8 @@ impl<'a> View<'a> {
 }
 
 impl DeviceArena {
-    /// Creates the arenas of a plan for `problem` on the device. [`super::required`] says beforehand what that
-    /// allocates.
+    /// Creates the arenas of a plan for `problem` on the device. [`super::required`] says beforehand what
+    /// that allocates.
     ///
     /// # Errors
     /// The plan is not valid for the problem, an arena or a tensor is over a limit, the device cannot bind

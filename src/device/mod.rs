@@ -15,9 +15,10 @@ mod witness;
 pub use arena::{DeviceArena, View};
 pub use error::DeviceError;
 pub use limits::{DeviceLimits, descriptor};
+pub(crate) use pool::Gate;
 pub use pool::{
     ArenaKey, ArenaPool, Extend, Generation, LabelReport, Lane, Lease, PoolBytes, PoolOptions, PoolReport,
-    PoolView, Session, SessionKey, SessionReport, SessionSpec, Weight, WeightSource,
+    PoolView, Session, SessionKey, SessionReport, SessionSpec, StateGuard, Weight, WeightSource,
 };
 pub use profile::Profile;
 pub use required::{Required, required};

@@ -210,7 +210,7 @@ impl Readback {
             return Ok(());
         }
         let (signal, mapped) = signal();
-        // A lost device swallows everything up to here; this is where it shows, as a refusal and as a failure.
+        // A lost device swallows everything up to here; this is where it shows, as a refusal and a failure.
         let scopes = ErrorScopes::open(&self.device);
         self.staging.map_async(MapMode::Read, 0..bytes, move |result| signal.set(result));
         let refusal = scopes.close("readback", bytes).await;

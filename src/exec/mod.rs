@@ -3,6 +3,8 @@
 
 mod audit;
 mod bind;
+#[cfg(feature = "gpu")]
+mod commands;
 mod cost;
 mod cpu;
 mod error;
@@ -10,6 +12,10 @@ mod layout;
 mod machine;
 #[cfg(feature = "gpu")]
 mod network;
+#[cfg(feature = "gpu")]
+mod pipelines;
+#[cfg(feature = "gpu")]
+mod pooled;
 mod program;
 #[cfg(feature = "gpu")]
 mod resident;
@@ -25,6 +31,8 @@ pub use layout::Layout;
 pub use machine::{Host, Machine};
 #[cfg(feature = "gpu")]
 pub use network::Network;
+#[cfg(feature = "gpu")]
+pub use pooled::PooledNetwork;
 pub use program::{Place, Program, default_input};
 #[cfg(feature = "gpu")]
 pub use resident::{Resident, SharedResident};

@@ -1,29 +1,17 @@
 //! A network on a device: arenas, prebuilt bind groups, one pass and one submission a run.
 
+use super::commands::{Buffers, Commands, ParamBlocks};
 use super::machine::{Host, Machine};
 use super::resident::{SharedResident, buffer};
-use super::{Bound, BufferKey, ExecError, Program, Resident, lawful};
+use super::{BufferKey, ExecError, Program, Resident, lawful};
 use crate::device::{DeviceArena, DeviceError, DeviceLimits, ErrorScopes, Readback, Uploader};
 use crate::graph::passes::Passes;
 use crate::graph::{Graph, ValueId};
 use crate::kernel::LowerLimits;
 use crate::plan::{Alignment, Plan, Planner};
-use std::collections::HashMap;
-use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
-use wgpu::{
-    BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferUsages,
-    CommandEncoder, CommandEncoderDescriptor, ComputePassDescriptor, ComputePipeline, Device, Queue,
-};
-
-/// One prebuilt dispatch.
-#[derive(Debug)]
-struct Command {
-    pipeline: ComputePipeline,
-    bind_group: BindGroup,
-    workgroups: [u32; 3],
-}
+use wgpu::{Buffer, BufferUsages, CommandEncoder, CommandEncoderDescriptor, Device, Queue};
 
 /// A program on a device under one plan. Everything is allocated and built in the constructor.
 #[derive(Debug)]
@@ -33,9 +21,7 @@ pub struct Network {
     inputs: Vec<Buffer>,
     outputs: Vec<Buffer>,
     params: Buffer,
-    commands: Vec<Command>,
-    /// Commands of each step.
-    steps: Vec<Range<usize>>,
+    commands: Commands,
     readback: Readback,
     pending: Option<CommandEncoder>,
 }
@@ -47,17 +33,7 @@ impl Network {
     /// # Errors
     /// The graph, the planner or the device refuses; see [`ExecError`].
     pub async fn compile(device: &Device, queue: &Queue, graph: Graph) -> Result<Self, ExecError> {
-        let limits = DeviceLimits::new(&device.limits());
-        let lower = LowerLimits {
-            max_binding_bytes: limits.max_binding_bytes,
-            max_workgroups: limits.max_workgroups,
-        };
-        let (graph, sharing) = Passes::ALL.apply(graph)?;
-        let alignment = Alignment::new(limits.storage_alignment_bytes)?;
-        let program = Program::sharing(graph, sharing, alignment, lower)?;
-        let planner =
-            program.layout.limit(Planner::auto(), limits.max_buffer_bytes, limits.max_binding_bytes);
-        let plan = planner.plan(&program.usage.problem)?;
+        let (program, plan) = planned(&DeviceLimits::new(&device.limits()), graph)?;
         let resident = Resident::new(device, queue, Arc::new(program)).await?;
         Self::new(Arc::new(resident), &plan).await
     }
@@ -96,80 +72,26 @@ impl Network {
         uploader.flush().await;
         let staging = bytes(&graph.outputs).iter().sum::<u64>().min(Uploader::CHUNK_BYTES);
         let readback = Readback::new(&device, &resident.queue, staging).await?;
-        let mut steps = Vec::with_capacity(resident.program.steps.len());
-        let mut end = 0;
-        for dispatches in &resident.program.steps {
-            steps.push(end..end + dispatches.len());
-            end += dispatches.len();
-        }
-        let commands = Vec::with_capacity(bound.len());
-        let mut network =
-            Network { resident, arena, inputs, outputs, params, commands, steps, readback, pending: None };
-        network.build(&bound, &blocks).await?;
-        Ok(network)
-    }
-
-    /// Makes pipelines and bind groups.
-    async fn build(&mut self, bound: &[Bound], blocks: &ParamBlocks) -> Result<(), ExecError> {
-        for (one, offset) in bound.iter().zip(&blocks.offsets) {
-            let scopes = ErrorScopes::open(&self.resident.device);
-            let pipeline = self.resident.pipeline(one.kernel, &one.partition);
-            let command = pipeline.map(|pipeline| self.command(pipeline, one, *offset));
-            scopes.close(&one.label, 0).await?;
-            self.commands.push(command?);
-        }
-        Ok(())
-    }
-
-    fn command(&self, pipeline: ComputePipeline, bound: &Bound, params_offset: u64) -> Command {
-        let entry = |binding, buffer, bytes: Range<u64>| {
-            let size = NonZeroU64::new(bytes.end - bytes.start);
-            let resource = BindingResource::Buffer(BufferBinding { buffer, offset: bytes.start, size });
-            BindGroupEntry { binding, resource }
-        };
-        let params = params_offset..params_offset + bound.params.len() as u64 * 4;
-        let mut entries = vec![entry(0, &self.params, params)];
-        for i in bound.partition.survivors() {
-            entries.push(entry(i as u32 + 1, self.buffer(bound.buffers[i]), bound.windows[i].bytes.clone()));
-        }
-        let layout = pipeline.get_bind_group_layout(0);
-        let bind_group = self.resident.device.create_bind_group(&BindGroupDescriptor {
-            label: Some(&bound.label),
-            layout: &layout,
-            entries: &entries,
-        });
-        Command { pipeline, bind_group, workgroups: bound.workgroups }
+        let of = |key| lookup(key, &arena, &inputs, &outputs, &resident);
+        let buffers = Buffers { params: &params, of };
+        let commands =
+            Commands::new(&device, &resident.pipelines, &resident.program, &bound, &blocks, buffers).await?;
+        Ok(Network { resident, arena, inputs, outputs, params, commands, readback, pending: None })
     }
 
     fn buffer(&self, key: BufferKey) -> &Buffer {
-        match key {
-            BufferKey::Arena(i) => &self.arena.buffers()[i],
-            BufferKey::Input(i) => &self.inputs[i],
-            BufferKey::Output(i) => &self.outputs[i],
-            BufferKey::Weights(i) => &self.resident.weights[i],
-            BufferKey::Zeros => &self.resident.zeros,
-        }
+        lookup(key, &self.arena, &self.inputs, &self.outputs, &self.resident)
     }
 
     /// Records all steps in one pass.
     pub fn encode(&self) -> CommandEncoder {
         let mut encoder = self.encoder();
-        self.record(&mut encoder, 0..self.commands.len());
+        self.commands.record(&mut encoder);
         encoder
     }
 
     fn encoder(&self) -> CommandEncoder {
         self.resident.device.create_command_encoder(&CommandEncoderDescriptor { label: Some("sublet run") })
-    }
-
-    fn record(&self, encoder: &mut CommandEncoder, commands: Range<usize>) {
-        let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-        for command in &self.commands[commands] {
-            let [x, y, z] = command.workgroups;
-            pass.set_pipeline(&command.pipeline);
-            pass.set_bind_group(0, &command.bind_group, &[]);
-            pass.dispatch_workgroups(x, y, z);
-        }
     }
 
     /// Runs the network once: inputs in, one submission, outputs back in the graph's order.
@@ -253,14 +175,14 @@ impl Machine for Network {
 
     async fn step(&mut self, step: usize) -> Result<(), ExecError> {
         let mut encoder = self.pending.take().unwrap_or_else(|| self.encoder());
-        self.record(&mut encoder, self.steps[step].clone());
+        self.commands.record_step(&mut encoder, step);
         self.pending = Some(encoder);
         Ok(())
     }
 
     async fn run(&mut self) -> Result<(), ExecError> {
         let mut encoder = self.pending.take().unwrap_or_else(|| self.encoder());
-        self.record(&mut encoder, 0..self.commands.len());
+        self.commands.record(&mut encoder);
         self.pending = Some(encoder);
         Ok(())
     }
@@ -280,26 +202,30 @@ impl Machine for Network {
     }
 }
 
-/// Parameter blocks of all dispatches in one buffer, equal ones once.
-struct ParamBlocks {
-    bytes: Vec<u8>,
-    /// First byte of each dispatch's block.
-    offsets: Vec<u64>,
+/// A graph with every pass, lowered and planned for a device with these limits.
+pub(super) fn planned(limits: &DeviceLimits, graph: Graph) -> Result<(Program, Plan), ExecError> {
+    let lower =
+        LowerLimits { max_binding_bytes: limits.max_binding_bytes, max_workgroups: limits.max_workgroups };
+    let (graph, sharing) = Passes::ALL.apply(graph)?;
+    let alignment = Alignment::new(limits.storage_alignment_bytes)?;
+    let program = Program::sharing(graph, sharing, alignment, lower)?;
+    let planner = program.layout.limit(Planner::auto(), limits.max_buffer_bytes, limits.max_binding_bytes);
+    let plan = planner.plan(&program.usage.problem)?;
+    Ok((program, plan))
 }
 
-impl ParamBlocks {
-    fn pack(bound: &[Bound], alignment_bytes: u64) -> Self {
-        let mut blocks = ParamBlocks { bytes: Vec::new(), offsets: Vec::with_capacity(bound.len()) };
-        let mut seen: HashMap<&[u32], u64> = HashMap::new();
-        for one in bound {
-            let offset = *seen.entry(&one.params).or_insert_with(|| {
-                let start = (blocks.bytes.len() as u64).next_multiple_of(alignment_bytes);
-                blocks.bytes.resize(start as usize, 0);
-                blocks.bytes.extend_from_slice(bytemuck::cast_slice(&one.params));
-                start
-            });
-            blocks.offsets.push(offset);
-        }
-        blocks
+fn lookup<'a>(
+    key: BufferKey,
+    arena: &'a DeviceArena,
+    inputs: &'a [Buffer],
+    outputs: &'a [Buffer],
+    resident: &'a Resident,
+) -> &'a Buffer {
+    match key {
+        BufferKey::Arena(i) => &arena.buffers()[i],
+        BufferKey::Input(i) => &inputs[i],
+        BufferKey::Output(i) => &outputs[i],
+        BufferKey::Weights(i) => &resident.weights[i],
+        BufferKey::Zeros => &resident.zeros,
     }
 }

@@ -1,19 +1,12 @@
 //! What stays on a device for all plans of one program: weights and pipelines.
 
 use super::machine::Host;
+use super::pipelines::Pipelines;
 use super::{Bound, ExecError, Network, Program, WeightMap, bind};
 use crate::device::{DeviceError, DeviceLimits, ErrorScopes, Uploader};
-use crate::kernel::KernelId;
-use crate::legal::{Partition, merge};
 use crate::plan::{Plan, Planner, Strategy};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use wgpu::{
-    BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, Buffer, BufferBindingType,
-    BufferDescriptor, BufferUsages, ComputePipeline, ComputePipelineDescriptor, Device,
-    PipelineLayoutDescriptor, Queue, ShaderModuleDescriptor, ShaderSource, ShaderStages,
-};
+use std::sync::Arc;
+use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device, Queue};
 
 /// Weights and pipelines of a program on a device.
 #[derive(Debug)]
@@ -25,7 +18,7 @@ pub struct Resident {
     pub(super) weights: Vec<Buffer>,
     pub(super) zeros: Buffer,
     map: WeightMap,
-    pipelines: Mutex<BTreeMap<(KernelId, Partition), ComputePipeline>>,
+    pub(super) pipelines: Pipelines,
 }
 
 impl Resident {
@@ -50,8 +43,8 @@ impl Resident {
             uploader.write(&weights[piece.buffer], piece.offset_bytes, bytemuck::cast_slice(data)).await?;
         }
         uploader.flush().await;
-        let (device, queue) = (device.clone(), queue.clone());
-        Ok(Resident { device, queue, program, limits, weights, zeros, map, pipelines: Mutex::default() })
+        let (pipelines, device, queue) = (Pipelines::new(device), device.clone(), queue.clone());
+        Ok(Resident { device, queue, program, limits, weights, zeros, map, pipelines })
     }
 
     /// Bytes of the weights buffers.
@@ -61,7 +54,7 @@ impl Resident {
 
     /// Pipelines made so far: one for each kernel and partition of its bindings, whatever the plans.
     pub fn pipeline_count(&self) -> usize {
-        self.pipelines.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.pipelines.count()
     }
 
     /// Largest arena of this program's layout on this device, bytes.
@@ -74,56 +67,10 @@ impl Resident {
     pub fn limits(&self) -> &DeviceLimits {
         &self.limits
     }
-
-    /// The pipeline of a kernel whose bindings are merged as `partition` says; made once.
-    pub(super) fn pipeline(
-        &self,
-        kernel: KernelId,
-        partition: &Partition,
-    ) -> Result<ComputePipeline, ExecError> {
-        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (kernel, partition.clone());
-        if let Some(found) = pipelines.get(&key) {
-            return Ok(found.clone());
-        }
-        let (name, wgsl) = (kernel.kernel().name, kernel.kernel().wgsl);
-        let module = self.device.create_shader_module(ShaderModuleDescriptor {
-            label: Some(name),
-            source: ShaderSource::Naga(Cow::Owned(merge(name, wgsl, partition)?)),
-        });
-        let storage =
-            |i: usize| (i as u32 + 1, BufferBindingType::Storage { read_only: !partition.writable[i] });
-        let entries =
-            std::iter::once((0, BufferBindingType::Uniform)).chain(partition.survivors().map(storage));
-        let entry = |(binding, ty)| BindGroupLayoutEntry {
-            binding,
-            visibility: ShaderStages::COMPUTE,
-            ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-            count: None,
-        };
-        let entries: Vec<_> = entries.map(entry).collect();
-        let layout = BindGroupLayoutDescriptor { label: Some(name), entries: &entries };
-        let layout = self.device.create_bind_group_layout(&layout);
-        let layout = self.device.create_pipeline_layout(&PipelineLayoutDescriptor {
-            label: Some(name),
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: 0,
-        });
-        let pipeline = self.device.create_compute_pipeline(&ComputePipelineDescriptor {
-            label: Some(name),
-            layout: Some(&layout),
-            module: &module,
-            entry_point: None,
-            compilation_options: Default::default(),
-            cache: None,
-        });
-        pipelines.insert(key, pipeline.clone());
-        Ok(pipeline)
-    }
 }
 
 /// Each graph input and output has a buffer of its own: one that is too large ends here, before any is made.
-fn refuse_io_over_limit(program: &Program, available_bytes: u64) -> Result<(), DeviceError> {
+pub(super) fn refuse_io_over_limit(program: &Program, available_bytes: u64) -> Result<(), DeviceError> {
     let graph = &program.graph;
     for value in graph.inputs.iter().chain(&graph.outputs).map(|id| graph.get(*id)) {
         let needed_bytes = value.size_bytes();

@@ -59,6 +59,12 @@ impl WeightMap {
         map
     }
 
+    /// Pieces that lie where somebody else put them, in buffers of these sizes.
+    pub fn placed(buffers: Vec<u64>, pieces: Vec<Piece>) -> Self {
+        let index = pieces.iter().enumerate().map(|(i, p)| ((p.value, p.start_len, p.len), i)).collect();
+        WeightMap { buffers, pieces, index }
+    }
+
     /// The piece that shows exactly this range of a constant.
     pub fn find(&self, value: ValueId, start_len: usize, len: usize) -> Option<&Piece> {
         self.index.get(&(value, start_len, len)).map(|i| &self.pieces[*i])

@@ -20,6 +20,8 @@ pub mod nn_oracle;
 pub mod onnx_encoder;
 pub mod oracle;
 pub mod oversize;
+#[cfg(feature = "cli")]
+pub mod pool;
 pub mod random_graph;
 pub mod random_problem;
 pub mod records;

@@ -37,7 +37,7 @@ impl ArenaPool {
 }
 
 impl State {
-    /// Sizes of the lane's arenas with a session that wants to join, and what they are now; or why it may not.
+    /// Sizes of the lane's arenas with one that wants to join, and what they are now; or why it may not.
     fn admit(
         &self,
         spec: &SessionSpec,

@@ -71,8 +71,8 @@ impl State {
         None
     }
 
-    /// Makes a set of arenas the lane's own, and returns it with the one before, which is better dropped after
-    /// the lock.
+    /// Makes a set of arenas the lane's own, and returns it with the one before, which is better dropped
+    /// after the lock.
     pub(super) fn install(
         &mut self,
         lane: Lane,

@@ -190,6 +190,20 @@ impl Lease {
     }
 }
 
+impl Lease {
+    /// Ends the turn after the last submission of a run. The state buffers stay for as long as what this
+    /// returns: for results that are still being read out of them.
+    pub fn end_turn(self) -> StateGuard {
+        StateGuard { _own: self.own.clone() }
+    }
+}
+
+/// Keeps a session's state buffers, whatever becomes of the session.
+#[derive(Debug)]
+pub struct StateGuard {
+    _own: Arc<Own>,
+}
+
 impl Drop for Lease {
     fn drop(&mut self) {
         let _arenas = {

@@ -16,7 +16,7 @@ mod spec;
 mod weights;
 
 pub(crate) use gate::Gate;
-pub use lease::{Generation, Lease, PoolView, Session};
+pub use lease::{Generation, Lease, PoolView, Session, StateGuard};
 pub use ledger::PoolBytes;
 pub use options::{Extend, PoolOptions};
 pub use report::{LabelReport, PoolReport, SessionReport};
@@ -145,7 +145,7 @@ impl ArenaPool {
     }
 
     /// Gives the arenas of all lanes back to the device; sessions stay, with their state and weights. A lane
-    /// comes back with the next lease, in the size it then needs; one that is leased goes when its lease ends.
+    /// comes back with the next lease, in the size it then needs; a leased one goes when its lease ends.
     /// Returns the bytes of the arenas. Memory of work in flight returns when that has ended and the device
     /// was polled.
     pub fn trim(&self) -> u64 {
