@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::{Buffer, BufferUsages, CommandEncoderDescriptor};
 
 /// A network in an [`ArenaPool`]. Its inputs, outputs and parameters are state of its session, so that
-/// nothing writes to a shared arena but its own command buffer. Runs may be asked for from any thread; they take
-/// turns, within the network and within its lane.
+/// nothing writes to a shared arena but its own command buffer. Runs may be asked for from any thread; they
+/// take turns, within the network and within its lane.
 #[derive(Debug)]
 pub struct PooledNetwork {
     session: Session,

@@ -9,9 +9,9 @@ use wgpu::{Device, Queue};
 
 impl ArenaPool {
     /// Moves the pool to another device: the same sessions under the same keys, with arenas, state and
-    /// weights of their own there. State starts with zeros again; weights are uploaded from where sessions said that
-    /// their bytes come from. Bind groups, pipelines and whatever else an engine made itself it makes anew;
-    /// [`super::Generation::same_device`] tells it to.
+    /// weights of their own there. State starts with zeros again; weights are uploaded from where sessions
+    /// said that their bytes come from. Bind groups, pipelines and whatever else an engine made itself it
+    /// makes anew; [`super::Generation::same_device`] tells it to.
     ///
     /// # Errors
     /// A plan does not fit the new device's limits or alignment, memory is out, or the new device is lost
