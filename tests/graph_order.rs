@@ -4,6 +4,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::time::Duration;
 use sublet::exec::{CpuHost, CpuNetwork, Layout, Program, audit};
 use sublet::graph::passes::{Order, Passes};
 use sublet::graph::{BinaryOp, Graph, Node, Op, UnaryOp, ValueId, usage};
@@ -86,6 +87,21 @@ fn case_25_the_better_order_of_a_bottleneck_is_found() {
         assert_eq!(worth(given, MEMORY), (900, 900));
         assert_eq!(names(given, MEMORY), names(&lmpn, GIVEN));
     }
+}
+
+/// A deadline ends the search and nothing else: with no time the order given stays, with an age of it what is
+/// found is what no deadline finds.
+#[test]
+fn a_deadline_ends_the_search() {
+    let within = |time| Passes { order: Order::MemoryWithin(time), ..GIVEN };
+    let mut found = 0;
+    for seed in 0..6 {
+        let graph = random_graph::draw(&mut Random(seed ^ 0xabc), 20 + 10 * seed as usize);
+        assert_eq!(names(&graph, within(Duration::ZERO)), names(&graph, GIVEN), "seed {seed}");
+        assert_eq!(names(&graph, within(Duration::MAX)), names(&graph, MEMORY), "seed {seed}");
+        found += usize::from(names(&graph, MEMORY) != names(&graph, GIVEN));
+    }
+    assert!(found >= 3, "{found}");
 }
 
 /// Seven operators over small tensors (1568, 3136, 1568, 512, 512, 256, 256 and 512 bytes), where one branch

@@ -5,7 +5,7 @@
 
 mod case;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,6 +18,14 @@ use sublet::plan::{Alignment, Planner};
 
 /// Cases that must pass, and the others with their reasons.
 const EXPECTED: &str = "tests/data/conformance.txt";
+
+/// How a case ended.
+struct Judged {
+    op: String,
+    verdict: Verdict,
+    /// Of float32, integers and bools alone.
+    plain: bool,
+}
 
 /// What computes the cases.
 enum Machine {
@@ -143,14 +151,17 @@ fn machine(device: bool) -> Result<Machine, String> {
 }
 
 /// A case, run so that a panic of one does not end the others.
-fn judge(folder: &Path, machine: &Machine) -> (String, Verdict) {
+fn judge(folder: &Path, machine: &Machine) -> Judged {
     let work = || match Case::load(folder) {
-        Ok(case) => (case.op.clone(), case.judge(|graph, inputs| machine.run(graph, inputs))),
-        Err((op, what)) => (op, Verdict::Unsupported(what)),
+        Ok(case) => {
+            let verdict = case.judge(|graph, inputs| machine.run(graph, inputs));
+            Judged { op: case.op.clone(), verdict, plain: case.is_plain() }
+        }
+        Err((op, what)) => Judged { op, verdict: Verdict::Unsupported(what), plain: false },
     };
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
         Ok(result) => result,
-        Err(_) => ("unknown".into(), Verdict::Failed("panicked".into())),
+        Err(_) => Judged { op: "unknown".into(), verdict: Verdict::Failed("panicked".into()), plain: true },
     }
 }
 
@@ -191,14 +202,14 @@ fn run() -> Result<bool, String> {
 }
 
 /// Whether every case that is listed as passing passes; names those that do not, and those that newly do.
-fn holds(expected: &str, results: &BTreeMap<String, (String, Verdict)>) -> bool {
+fn holds(expected: &str, results: &BTreeMap<String, Judged>) -> bool {
     let due: Vec<&str> = expected.lines().filter_map(|line| line.strip_prefix("pass ")).collect();
     let mut good = true;
     for name in &due {
         match results.get(*name) {
-            Some((_, Verdict::Passed)) => {}
-            Some((_, other)) => {
-                println!("expected to pass: {name}: {other:?}");
+            Some(Judged { verdict: Verdict::Passed, .. }) => {}
+            Some(Judged { verdict, .. }) => {
+                println!("expected to pass: {name}: {verdict:?}");
                 good = false;
             }
             None => {
@@ -207,9 +218,8 @@ fn holds(expected: &str, results: &BTreeMap<String, (String, Verdict)>) -> bool 
             }
         }
     }
-    let new = |(name, (_, verdict)): &(&String, &(String, Verdict))| {
-        *verdict == Verdict::Passed && !due.contains(&name.as_str())
-    };
+    let new =
+        |(name, case): &(&String, &Judged)| case.verdict == Verdict::Passed && !due.contains(&name.as_str());
     let new: Vec<_> = results.iter().filter(new).map(|(name, _)| name.as_str()).collect();
     if !new.is_empty() {
         println!("passing and not yet listed (--update lists them): {} cases", new.len());
@@ -218,10 +228,10 @@ fn holds(expected: &str, results: &BTreeMap<String, (String, Verdict)>) -> bool 
     good
 }
 
-fn print(results: &BTreeMap<String, (String, Verdict)>, reasons: bool) {
+fn print(results: &BTreeMap<String, Judged>, reasons: bool) {
     let mut ops: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     let mut total = [0; 3];
-    for (name, (op, verdict)) in results {
+    for (name, Judged { op, verdict, .. }) in results {
         let column = match verdict {
             Verdict::Passed => 0,
             Verdict::Failed(_) => 1,
@@ -240,15 +250,24 @@ fn print(results: &BTreeMap<String, (String, Verdict)>, reasons: bool) {
         println!("{op:<28} {passed:>7} {failed:>7} {unsupported:>12}");
     }
     println!("{:<28} {:>7} {:>7} {:>12}", "total", total[0], total[1], total[2]);
+    let passed = |case: &&Judged| case.verdict == Verdict::Passed;
+    let known: BTreeSet<&str> = results.values().filter(passed).map(|case| case.op.as_str()).collect();
+    let plain: Vec<_> = results.values().filter(|c| c.plain && known.contains(c.op.as_str())).collect();
+    let good = plain.iter().filter(|case| case.verdict == Verdict::Passed).count();
+    println!(
+        "of float32, integers and bools alone, operators of which any case passes: {good} of {} ({:.1} %)",
+        plain.len(),
+        100.0 * good as f64 / plain.len().max(1) as f64
+    );
 }
 
 /// The file of expectations.
-fn listing(results: &BTreeMap<String, (String, Verdict)>) -> String {
+fn listing(results: &BTreeMap<String, Judged>) -> String {
     let mut text = String::from(
         "# Operator tests of onnx 1.17.0: those that pass, and why the others do not. Written by\n\
          # scripts/conformance --update; scripts/conformance fails where one that passed does not.\n",
     );
-    for (name, (_, verdict)) in results {
+    for (name, Judged { verdict, .. }) in results {
         let line = match verdict {
             Verdict::Passed => format!("pass {name}\n"),
             Verdict::Failed(what) => format!("fail {name}: {what}\n"),

@@ -1,9 +1,11 @@
 //! `--passes` and `--order`: what is done to a model before it is planned.
 
 use super::error::CliError;
+use super::units;
 use crate::exec::Layout;
 use crate::graph::passes::{Order, Passes};
 use crate::graph::{Graph, Sharing};
+use std::time::Duration;
 
 /// Passes over a model.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -14,6 +16,9 @@ pub struct PassArgs {
     /// Order of a model's operators: given, or searched for the lowest max load (memory).
     #[arg(long, default_value = "given", value_name = "NAME", value_parser = order)]
     order: Order,
+    /// Take the lowest order found after that long (2s, 500ms).
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    order_deadline: Option<Duration>,
 }
 
 impl PassArgs {
@@ -22,7 +27,13 @@ impl PassArgs {
     /// # Errors
     /// The graph breaks a rule.
     pub fn apply(&self, graph: Graph, layout: Layout) -> Result<(Graph, Sharing), CliError> {
-        let passes = layout.allows(Passes { order: self.order, ..self.passes });
+        let order = match (self.order, self.order_deadline) {
+            (Order::Memory, Some(time)) => Order::MemoryWithin(time),
+            (Order::Memory, None) => Order::Memory,
+            (_, None) => Order::Given,
+            (_, Some(_)) => return Err(CliError::input("--order-deadline goes with --order memory")),
+        };
+        let passes = layout.allows(Passes { order, ..self.passes });
         Ok(passes.apply(graph)?)
     }
 }

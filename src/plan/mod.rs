@@ -21,7 +21,7 @@
 mod auto;
 pub mod bound;
 mod capacity;
-mod clock;
+pub(crate) mod clock;
 pub mod csv;
 mod error;
 pub mod file;

@@ -12,6 +12,7 @@ mod weigh;
 
 use super::sharing::{Kind, kinds};
 use super::{Graph, GraphError, Sharing};
+use std::time::Duration;
 
 /// Whose order the schedule has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +23,8 @@ pub enum Order {
     Given,
     /// The one found with the lowest max load; never a higher one than the model's.
     Memory,
+    /// The lowest found in that time, which then depends on the machine.
+    MemoryWithin(Duration),
 }
 
 /// Which passes run.
@@ -66,8 +69,10 @@ impl Passes {
             // What is measured is the same whatever else runs, so that the layouts compute the same bits.
             fuse::split_concats(&mut graph);
         }
-        if self.order == Order::Memory {
-            order::reorder(&mut graph, self);
+        match self.order {
+            Order::Given => {}
+            Order::Memory => order::reorder(&mut graph, self, None),
+            Order::MemoryWithin(time) => order::reorder(&mut graph, self, Some(time)),
         }
         let sharing = self.share(&graph);
         Ok((graph, sharing))

@@ -8,11 +8,15 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
 use super::model::{Model, State};
+use crate::plan::clock::Instant;
+use std::time::Duration;
 
 /// What is left to be done, in nodes executed.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
     left: u64,
+    /// When there is nothing left whatever was not spent.
+    until: Option<Instant>,
 }
 
 impl Budget {
@@ -21,14 +25,29 @@ impl Budget {
 
     /// For that much work.
     pub fn new(work: u64) -> Self {
-        Budget { left: work }
+        Budget { left: work, until: None }
+    }
+
+    /// That ends after a time as well. A time beyond what the clock can hold is none.
+    pub fn within(self, time: Option<Duration>) -> Self {
+        Budget { until: time.and_then(|time| Instant::now().checked_add(time)), ..self }
+    }
+
+    /// Time until it ends, where it does.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(Instant::now()))
+    }
+
+    /// Whether its time is over.
+    pub fn is_over(&self) -> bool {
+        self.time_left() == Some(Duration::ZERO)
     }
 
     /// Takes one part of several away, for a task of its own.
     pub fn part(&mut self, of: u64) -> Self {
         let part = self.left / of;
         self.left -= part;
-        Budget { left: part }
+        Budget { left: part, until: self.until }
     }
 
     /// Adds what a task left.
@@ -38,12 +57,15 @@ impl Budget {
 
     /// What each of so many tasks may take.
     pub fn share(&self, tasks: usize) -> usize {
+        if self.is_over() {
+            return 0;
+        }
         usize::try_from(self.left).unwrap_or(usize::MAX) / tasks
     }
 
     /// Whether there was as much.
     pub fn spend(&mut self, work: usize) -> bool {
-        let left = self.left.checked_sub(work as u64);
+        let left = self.left.checked_sub(work as u64).filter(|_| !self.is_over());
         self.left = left.unwrap_or(0);
         left.is_some()
     }

@@ -17,6 +17,7 @@ use crate::plan::{Alignment, Effort, Planner};
 use exact::Budget;
 use model::Model;
 use pieces::Aim;
+use std::time::Duration;
 
 /// Searches that start from the best order so far.
 const ROUNDS: usize = 3;
@@ -33,27 +34,27 @@ struct Candidate {
     worth: Worth,
 }
 
-/// Puts the nodes in the best order found.
-pub(super) fn reorder(graph: &mut Graph, passes: Passes) {
+/// Puts the nodes in the best order found; with a deadline, in the best that is found by then.
+pub(super) fn reorder(graph: &mut Graph, passes: Passes, deadline: Option<Duration>) {
+    let mut work = Budget::new(WORK).within(deadline);
     let sharing = passes.share(graph);
-    let worth = worth(graph, &sharing, Effort::Fast);
+    let worth = worth(graph, &sharing, Effort::Fast, &work);
     let given = Candidate { graph: graph.clone(), sharing, worth };
-    let mut work = Budget::new(WORK);
     let mut best = None;
     for _ in 0..ROUNDS {
         let Some(better) = search(best.as_ref().unwrap_or(&given), passes, &mut work) else { break };
         best = Some(better);
     }
-    if let Some(best) = best.filter(|best| is_lower(best, &given)) {
+    if let Some(best) = best.filter(|best| is_lower(best, &given, &work)) {
         *graph = best.graph;
     }
 }
 
 /// Whether an order is lower than the one given once both are planned with more than the least effort.
-fn is_lower(found: &Candidate, given: &Candidate) -> bool {
+fn is_lower(found: &Candidate, given: &Candidate, work: &Budget) -> bool {
     let [found, given] = [found, given].map(|c| {
         let is_at_load = c.worth.0 <= c.worth.1.0;
-        if is_at_load { c.worth } else { worth(&c.graph, &c.sharing, Effort::Balanced) }
+        if is_at_load { c.worth } else { worth(&c.graph, &c.sharing, Effort::Balanced, work) }
     });
     found < given
 }
@@ -67,6 +68,9 @@ fn search(so_far: &Candidate, passes: Passes, work: &mut Budget) -> Option<Candi
     for sharing in [&so_far.sharing, &least] {
         let model = Model::new(graph, sharing);
         for aim in [Aim::Highest, Aim::Everywhere] {
+            if work.is_over() {
+                return best;
+            }
             let order = pieces::order(&model, aim, work);
             if orders.contains(&order) {
                 continue;
@@ -80,7 +84,7 @@ fn search(so_far: &Candidate, passes: Passes, work: &mut Budget) -> Option<Candi
             if load > so_far.worth.1.0 || load > now.0 {
                 continue;
             }
-            let worth = worth(&graph, &sharing, Effort::Fast);
+            let worth = worth(&graph, &sharing, Effort::Fast, work);
             if worth < now {
                 best = Some(Candidate { graph, sharing, worth });
             }
@@ -96,8 +100,9 @@ fn permuted(graph: &Graph, order: &[u32]) -> Graph {
 }
 
 /// What the planner makes of an order.
-fn worth(graph: &Graph, sharing: &Sharing, effort: Effort) -> Worth {
+fn worth(graph: &Graph, sharing: &Sharing, effort: Effort, work: &Budget) -> Worth {
     let planner = Planner::auto().effort(effort);
+    let planner = work.time_left().into_iter().fold(planner, Planner::deadline);
     let plan = usage(graph, Alignment::ONE, sharing).ok().and_then(|u| planner.plan(&u.problem).ok());
     (plan.map_or(u64::MAX, |plan| plan.peak_bytes()), weigh::measure(graph, sharing).0)
 }
