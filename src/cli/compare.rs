@@ -1,25 +1,30 @@
-//! `sublet compare`: every strategy side by side, as in the papers' tables.
+//! `sublet compare`: every strategy side by side, as in the papers' tables; with `--paper`, those tables.
 
 use serde_json::{Map, Value, json};
 
 use super::Output;
 use super::error::CliError;
 use super::input::{self, Input, InputArgs};
+use super::papers::{self, Paper};
 use crate::plan::report::{grouped, mib};
 use crate::plan::{Planner, Problem, Proof, SharedStrategy, Strategy};
 
 /// Arguments of `sublet compare`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Example:
+Examples:
   sublet compare networks/*.csv
+  sublet compare --paper pisarchyk
 
 Shared objects are whole buffers that tensors take in turns; alignments, pins and in-place permissions
 mean nothing to them.")]
 pub(super) struct Args {
     /// Records, plans, models or builtin:NAME.
-    #[arg(value_name = "INPUT", required = true)]
+    #[arg(value_name = "INPUT", required_unless_present = "paper", conflicts_with = "paper")]
     inputs: Vec<String>,
+    /// The tables of a paper, computed from built-in networks.
+    #[arg(long, value_name = "NAME")]
+    paper: Option<Paper>,
     #[command(flatten)]
     records: InputArgs,
 }
@@ -28,9 +33,24 @@ pub(super) struct Args {
 const MOST_FOR_FLOW: usize = 4_000;
 
 /// Names and bytes of one table column; `None` is not computed.
-type Column = Vec<(&'static str, Option<u64>)>;
+pub(super) type Column = Vec<(&'static str, Option<u64>)>;
+
+/// Both columns of one problem.
+pub(super) struct Compared {
+    /// Peaks, the bound first.
+    pub offsets: Column,
+    /// Why the lowest peak is the lowest, where that is proven.
+    pub proof: Option<Proof>,
+    /// Totals, the bound first.
+    pub shared: Column,
+    /// Whether no total can be less than that of the search.
+    pub shared_proven: bool,
+}
 
 pub(super) fn run(args: &Args) -> Result<Output, CliError> {
+    if let Some(paper) = args.paper {
+        return papers::run(paper);
+    }
     // All inputs are read before the first is computed: a bad one should not waste the others' time.
     let inputs = args
         .inputs
@@ -39,20 +59,32 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
         .collect::<Result<Vec<_>, CliError>>()?;
     let (mut human, mut objects) = (String::new(), Vec::new());
     for Input { name, problem } in &inputs {
-        let ((offsets, proof), (shared, shared_proven)) = (offsets(problem)?, shared_objects(problem)?);
-        human.push_str(&table(name, problem, &offsets, &shared));
-        human.push_str(&verdict(proof, shared_proven));
-        objects.push(json!({
-            "name": name,
-            "tensors": problem.len(),
-            "naive_bytes": problem.naive_bytes(),
-            "offsets": object(&offsets),
-            "offsets_proof": proof.map(Proof::key),
-            "shared_objects": object(&shared),
-            "shared_objects_proven": shared_proven,
-        }));
+        let compared = compare(problem)?;
+        human.push_str(&table(name, problem, &compared.offsets, &compared.shared));
+        human.push_str(&verdict(compared.proof, compared.shared_proven));
+        objects.push(compared.json(name, problem.len(), problem.naive_bytes()));
     }
     Ok(Output { human, json: json!({ "inputs": objects }), failure: None })
+}
+
+/// Every strategy on one problem, each answer judged.
+pub(super) fn compare(problem: &Problem) -> Result<Compared, CliError> {
+    let ((offsets, proof), (shared, shared_proven)) = (offsets(problem)?, shared_objects(problem)?);
+    Ok(Compared { offsets, proof, shared, shared_proven })
+}
+
+impl Compared {
+    pub(super) fn json(&self, name: &str, tensors: usize, naive_bytes: u64) -> Value {
+        json!({
+            "name": name,
+            "tensors": tensors,
+            "naive_bytes": naive_bytes,
+            "offsets": object(&self.offsets),
+            "offsets_proof": self.proof.map(Proof::key),
+            "shared_objects": object(&self.shared),
+            "shared_objects_proven": self.shared_proven,
+        })
+    }
 }
 
 /// Peaks of all strategies, and the proof of the last one.

@@ -16,6 +16,7 @@ mod input;
 mod layouts;
 mod memory;
 mod models;
+mod papers;
 mod passes;
 mod plan;
 mod profiles;

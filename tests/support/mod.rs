@@ -27,6 +27,7 @@ pub mod random_problem;
 pub mod records;
 #[cfg(feature = "onnx")]
 pub mod single;
+pub mod snapshot;
 pub mod steps;
 #[cfg(feature = "tflite")]
 pub mod tflite_encoder;
