@@ -83,6 +83,8 @@ fn the_others_have_the_totals_of_their_layers() {
         ("googlenet", 84, 24_579_648, 4_646_400),
         // The transposed keys beside a query and its scores; the cache itself is input and output.
         ("gpt_block", 18, 3_308_544, 3_197_952),
+        // Its stem is that of Inception v3.
+        ("inception_resnet", 374, 215_585_728, 8_297_856),
         ("lstm_seq2seq", 1197, 1_713_464, 120_832),
         // 53 convolutions, their sums and rectified sums, a pool, a mean, logits twice. Two 56 x 56 x 256
         // tensors and the one added to them.
@@ -98,6 +100,13 @@ fn the_others_have_the_totals_of_their_layers() {
     ] {
         assert_eq!(summary(&records(&built(name))), (tensors, naive, max_load), "{name}");
     }
+}
+
+/// Keras counts 55,873,736, of which 60,544 are the running means and variances of its normalisations; these
+/// are folded, and their offsets are the biases here.
+#[test]
+fn inception_resnet_has_the_published_number_of_parameters() {
+    assert_eq!(built("inception_resnet").constant_bytes() / 4, 55_873_736 - 60_544);
 }
 
 #[test]
@@ -138,9 +147,10 @@ fn picture(graph: &Graph, other: bool) -> Vec<Vec<f32>> {
 }
 
 /// Networks of which a test walks the first layers alone, and how many: the rest takes too long.
-const HEADS: [(&str, usize); 2] = [("unet", 6), ("vgg16", 6)];
+const HEADS: [(&str, usize); 3] = [("inception_resnet", 52), ("unet", 6), ("vgg16", 6)];
 /// Networks that a test walks once and not for a second picture.
-const ONCE: [&str; 6] = ["alexnet", "densenet121", "inception_v3", "resnet50", "unet", "vgg16"];
+const ONCE: [&str; 7] =
+    ["alexnet", "densenet121", "inception_resnet", "inception_v3", "resnet50", "unet", "vgg16"];
 
 /// A network, or the first layers of it.
 fn walked(name: &str) -> Graph {

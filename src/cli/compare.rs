@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Output;
 use super::error::CliError;
 use super::input::{self, Input, InputArgs};
-use super::papers::{self, Paper};
+use super::papers::{self, Paper, TrainingArgs};
 use crate::plan::report::{grouped, mib};
 use crate::plan::{Planner, Problem, Proof, SharedStrategy, Strategy};
 
@@ -15,6 +15,7 @@ use crate::plan::{Planner, Problem, Proof, SharedStrategy, Strategy};
 Examples:
   sublet compare networks/*.csv
   sublet compare --paper pisarchyk
+  sublet compare --paper sekiyama --batch 64 --budget 12GiB
 
 Shared objects are whole buffers that tensors take in turns; alignments, pins and in-place permissions
 mean nothing to them.")]
@@ -25,6 +26,8 @@ pub(super) struct Args {
     /// The tables of a paper, computed from built-in networks.
     #[arg(long, value_name = "NAME")]
     paper: Option<Paper>,
+    #[command(flatten)]
+    training: TrainingArgs,
     #[command(flatten)]
     records: InputArgs,
 }
@@ -49,7 +52,7 @@ pub(super) struct Compared {
 
 pub(super) fn run(args: &Args) -> Result<Output, CliError> {
     if let Some(paper) = args.paper {
-        return papers::run(paper);
+        return papers::run(paper, &args.training);
     }
     // All inputs are read before the first is computed: a bad one should not waste the others' time.
     let inputs = args

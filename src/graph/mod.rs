@@ -7,6 +7,7 @@ mod gates;
 mod op;
 pub mod passes;
 mod sharing;
+pub mod training;
 mod types;
 mod usage;
 mod value;

@@ -1,20 +1,36 @@
 //! `sublet compare --paper`: the tables of two papers, computed anew from the built-in networks.
 
 mod pisarchyk;
+mod sekiyama;
 
-use super::Output;
 use super::error::CliError;
+use super::{Output, units};
 
 /// A paper whose tables can be computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Paper {
     /// arXiv 2001.03288: offsets and shared objects of six networks.
     Pisarchyk,
+    /// arXiv 1804.10001: training iterations of five networks, against a framework's pool.
+    Sekiyama,
 }
 
-pub(super) fn run(paper: Paper) -> Result<Output, CliError> {
+/// What only `--paper sekiyama` takes.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct TrainingArgs {
+    /// Samples of a training iteration, with --paper sekiyama (repeatable) [default: 32, 64, 128].
+    #[arg(long, value_name = "N", requires = "paper", value_parser = clap::value_parser!(u64).range(1..))]
+    batch: Vec<u64>,
+    /// Device memory that the largest batch must fit in, with --paper sekiyama [default: 16GiB].
+    #[arg(long, value_name = "BYTES", requires = "paper", value_parser = units::bytes)]
+    budget: Option<u64>,
+}
+
+pub(super) fn run(paper: Paper, training: &TrainingArgs) -> Result<Output, CliError> {
     match paper {
-        Paper::Pisarchyk => pisarchyk::run(),
+        Paper::Pisarchyk if training.batch.is_empty() && training.budget.is_none() => pisarchyk::run(),
+        Paper::Pisarchyk => Err(CliError::input("--batch and --budget go with --paper sekiyama".to_owned())),
+        Paper::Sekiyama => sekiyama::run(training),
     }
 }
 

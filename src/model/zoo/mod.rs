@@ -14,6 +14,7 @@ mod dense;
 mod densenet121;
 mod googlenet;
 mod gpt_block;
+mod inception_resnet;
 mod inception_v3;
 mod lstm_seq2seq;
 mod mobilenet_v1;
@@ -37,6 +38,7 @@ pub fn names() -> &'static [&'static str] {
         "densenet121",
         "googlenet",
         "gpt_block",
+        "inception_resnet",
         "inception_v3",
         "lstm_seq2seq",
         "mobilenet_v1",
@@ -65,6 +67,7 @@ pub fn build(name: &str) -> Option<Graph> {
         "densenet121" => densenet121::build,
         "googlenet" => googlenet::build,
         "gpt_block" => gpt_block::build,
+        "inception_resnet" => inception_resnet::build,
         "inception_v3" => inception_v3::build,
         "lstm_seq2seq" => lstm_seq2seq::build,
         "mobilenet_v1" => mobilenet_v1::build,
