@@ -62,3 +62,81 @@ fn both_tables_of_pisarchyk_have_the_figures_of_the_published_records() {
         assert_eq!(ours["variant"].is_string(), variant, "{name} says whether it is a variant");
     }
 }
+
+/// The table of iterations without its last column, which is a time.
+fn without_seconds(text: &str) -> String {
+    let cut = |line: &str| match line.trim_end().rsplit_once(' ') {
+        Some((rest, last)) if last == "seconds" || last.parse::<f64>().is_ok() => rest.trim_end().to_owned(),
+        _ => line.to_owned(),
+    };
+    text.lines().map(|line| cut(line) + "\n").collect()
+}
+
+#[test]
+fn the_table_of_sekiyama_prints_as_it_did() {
+    let text = printed(&["compare", "--paper", "sekiyama"]);
+    snapshot("papers/sekiyama.txt", &without_seconds(&text));
+}
+
+#[test]
+fn iterations_are_planned_below_the_pool_and_batches_fill_the_budget() {
+    let table = json(&["compare", "--paper", "sekiyama", "--batch", "8", "--budget", "1GiB"]);
+    let iterations = table["iterations"].as_array().unwrap();
+    assert_eq!(iterations.len(), 5);
+    for row in iterations {
+        let bytes = |key: &str| row[key].as_u64().unwrap_or_else(|| panic!("{key} in {row}"));
+        assert_eq!(bytes("batch"), 8);
+        assert!(bytes("max_load_bytes") <= bytes("peak_bytes"), "{row}");
+        assert!(bytes("peak_bytes") <= bytes("strip_packing_bytes"), "{row}");
+        assert!(
+            bytes("peak_bytes") < bytes("pool_bytes") && bytes("pool_bytes") < bytes("naive_bytes"),
+            "{row}"
+        );
+        let saving = 100.0 * (1.0 - bytes("peak_bytes") as f64 / bytes("pool_bytes") as f64);
+        assert!((row["saving_percent"].as_f64().unwrap() - saving).abs() < 1e-9, "{row}");
+        assert!(row["seconds"].as_f64().unwrap() > 0.0);
+    }
+    for row in table["largest_batch"].as_array().unwrap() {
+        let plan = row["plan"].as_u64().unwrap();
+        assert!(plan > row["pool"].as_u64().unwrap(), "{row}");
+        let one = row["sample_bytes"].as_u64().unwrap() * plan + row["weights_bytes"].as_u64().unwrap();
+        assert!(one < 1 << 30, "{row}");
+    }
+    // The batch found fits and the next one does not, seen through the command itself.
+    let alexnet = &table["largest_batch"][0];
+    let plan = alexnet["plan"].as_u64().unwrap();
+    let batches = [plan.to_string(), (plan + 1).to_string()];
+    let around = json(&[
+        "compare",
+        "--paper",
+        "sekiyama",
+        "--budget",
+        "1",
+        "--batch",
+        &batches[0],
+        "--batch",
+        &batches[1],
+    ]);
+    let needed = |i: usize| {
+        let row = &around["iterations"][i];
+        let apart = alexnet["sample_bytes"].as_u64().unwrap() * row["batch"].as_u64().unwrap();
+        row["peak_bytes"].as_u64().unwrap() + alexnet["weights_bytes"].as_u64().unwrap() + apart
+    };
+    assert!(needed(0) <= 1 << 30 && needed(1) > 1 << 30, "{} {}", needed(0), needed(1));
+    assert!(around["largest_batch"].as_array().unwrap().iter().all(|row| row["plan"] == 0), "of one byte");
+}
+
+#[test]
+fn what_belongs_to_the_other_paper_is_refused() {
+    for arguments in [
+        &["compare", "--paper", "pisarchyk", "--batch", "8"][..],
+        &["compare", "--batch", "8", "network.csv"],
+        &["compare", "--paper", "sekiyama", "--batch", "0"],
+        &["compare", "--paper", "sekiyama", "network.csv"],
+        &["compare", "--paper", "nobody"],
+    ] {
+        let (code, value) = cli::json(arguments);
+        assert_eq!(code, 2, "{arguments:?}: {value}");
+        assert!(value["error"]["message"].is_string());
+    }
+}
