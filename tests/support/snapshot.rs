@@ -16,7 +16,8 @@ pub fn snapshot(name: &str, text: &str) {
     let nth = |text: &str| text.lines().nth(line).unwrap_or("(ends)").to_owned();
     assert!(
         expected == text,
-        "tests/data/{name}, line {}:\n  expected {}\n  found    {}\nif that is right: SUBLET_SNAPSHOTS=write cargo test",
+        "tests/data/{name}, line {}:\n  expected {}\n  found    {}\n\
+         if that is right: SUBLET_SNAPSHOTS=write cargo test",
         line + 1,
         nth(&expected),
         nth(text),
