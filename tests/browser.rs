@@ -8,6 +8,8 @@
 mod browser;
 #[path = "browser/collisions.rs"]
 mod collisions;
+#[path = "browser/maps.rs"]
+mod maps;
 #[path = "support/native_judge.rs"]
 mod native_judge;
 #[path = "support/random_dispatches.rs"]
