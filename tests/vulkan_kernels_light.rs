@@ -47,7 +47,7 @@ fn check(cases: &[Case], limits: LowerLimits) {
         let expected =
             run(case, &dispatches, |d, inputs, out| (d.kernel.kernel().twin)(&d.params, inputs, out));
         let found = run(case, &dispatches, |d, inputs, out| gpu.dispatch(d, inputs, out));
-        let tolerance = dispatches.first().map_or(Tolerance::EXACT, |d| d.kernel.kernel().tolerance);
+        let tolerance = dispatches.first().map_or(Tolerance::EXACT, |d| d.tolerance());
         let largest = expected.iter().filter(|v| v.is_finite()).fold(0.0f32, |m, v| m.max(v.abs()));
         let allowed = tolerance.absolute + tolerance.relative * largest;
         let float = case.graph.get(case.graph.outputs[0]).is_float();

@@ -44,7 +44,7 @@ pub(super) fn compare_twins(program: &Program, values: &[Vec<f32>]) -> Result<Tw
                 let so_far = if reads_itself { expected.clone() } else { Vec::new() };
                 let fetch = |id: ValueId| if id == value { &so_far[..] } else { fetch(id) };
                 run_twin(dispatch, fetch, &mut expected[start_len..start_len + len]);
-                let tolerance = dispatch.kernel.kernel().tolerance;
+                let tolerance = dispatch.tolerance();
                 relative = relative.max(tolerance.relative);
                 absolute = absolute.max(tolerance.absolute);
             }

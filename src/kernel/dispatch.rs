@@ -1,6 +1,6 @@
 //! One dispatch of one kernel, told in values of a graph: no buffer, no offset, no device.
 
-use super::KernelId;
+use super::{KernelId, Tolerance};
 use crate::graph::ValueId;
 
 /// What a binding of a dispatch shows to its kernel.
@@ -38,6 +38,23 @@ pub struct Dispatch {
     /// Whether the kernel writes every element of `output` (a concat's input fills a part of it).
     pub fills_output: bool,
 }
+
+impl Dispatch {
+    /// Allowed difference between the device and the twin: the kernel's, or less where the parameters choose
+    /// a computation that is nearer. `reduce` takes logarithms and products, but also plain sums.
+    pub fn tolerance(&self) -> Tolerance {
+        match (self.kernel, self.params.get(REDUCE_KIND)) {
+            // Mean, sum, sum of magnitudes: the same additions in the same order.
+            (KernelId::Reduce, Some(0 | 1 | 5)) => Tolerance::relative(1e-6),
+            // Largest and smallest.
+            (KernelId::Reduce, Some(2 | 3)) => Tolerance::EXACT,
+            _ => self.kernel.kernel().tolerance,
+        }
+    }
+}
+
+/// Where the parameter block of `reduce` says which reduction.
+const REDUCE_KIND: usize = 7;
 
 /// Writes a parameter block word by word, in the order of the WGSL struct.
 #[derive(Debug, Default)]

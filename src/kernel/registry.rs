@@ -26,7 +26,7 @@ impl Tolerance {
     /// The device must give the twin's bits.
     pub const EXACT: Tolerance = Tolerance { relative: 0.0, absolute: 0.0 };
 
-    const fn relative(relative: f32) -> Tolerance {
+    pub(super) const fn relative(relative: f32) -> Tolerance {
         Tolerance { relative, absolute: 0.0 }
     }
 }

@@ -199,7 +199,7 @@ impl Gpu {
             run_twin(case, dispatch, &mut expected);
         }
         let kernels: Vec<KernelId> = dispatches.iter().map(|d| d.kernel).collect();
-        let tolerance = kernels[0].kernel().tolerance;
+        let tolerance = dispatches[0].tolerance();
         let scale = expected.iter().filter(|e| e.is_finite()).fold(0.0f32, |m, e| m.max(e.abs()));
         for (i, (got, expected)) in got.iter().zip(&expected).enumerate() {
             let same = got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan());
