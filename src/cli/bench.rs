@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::error::CliError;
 use super::input::{self, Input, InputArgs};
-use super::{Output, layouts, units};
+use super::{Output, arena, layouts, units};
 use crate::device::resident_peak_bytes;
 use crate::plan::report::grouped;
 use crate::plan::{Effort, Planner, Problem, Proof, Synthetic, file};
@@ -23,6 +23,8 @@ pub(super) struct Args {
 enum What {
     /// Plans records and reports peaks, seconds and memory.
     Plan(PlanArgs),
+    /// Allocates by profile, and in other ways: nanoseconds, peaks, what departures cost.
+    Arena(arena::Args),
     /// What each layout costs on a model: peak, arenas, bindings, barriers, encode and run time.
     Layouts(layouts::Args),
 }
@@ -65,6 +67,7 @@ const SCALES: &[usize] = &[10_000, 100_000, 1_000_000];
 pub(super) fn run(args: &Args) -> Result<Output, CliError> {
     match &args.what {
         What::Plan(args) => plan(args),
+        What::Arena(args) => arena::run(args),
         What::Layouts(args) => layouts::run(args),
     }
 }

@@ -4,6 +4,7 @@
 #![allow(clippy::result_large_err, reason = "an error ends the program: its size costs nothing")]
 
 mod adapter;
+mod arena;
 mod audit;
 mod bar;
 mod bench;
@@ -76,7 +77,7 @@ enum Command {
     Run(run::Args),
     /// The proof of reuse; with --mutate, deliberate faults that must be caught.
     Audit(audit::Args),
-    /// What planning and the three layouts cost on this machine.
+    /// What planning, allocating and the three layouts cost on this machine.
     Bench(bench::Args),
     /// Adapters of this machine with the limits and features that matter.
     Devices,

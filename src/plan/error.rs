@@ -244,6 +244,18 @@ pub enum PlanError {
         /// The operating system's words.
         why: String,
     },
+    /// Iterations of a recorder that do not follow one another.
+    #[error("an iteration {what}")]
+    Iteration {
+        /// What it does.
+        what: &'static str,
+    },
+    /// A block that another recorder handed out.
+    #[error("a block of {size_bytes} bytes is released to a recorder that did not hand it out")]
+    ForeignBlock {
+        /// Its bytes.
+        size_bytes: u64,
+    },
     /// A plan that the judge refuses.
     #[error(transparent)]
     Invalid(#[from] Violation),

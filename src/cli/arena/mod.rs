@@ -1,0 +1,183 @@
+//! `sublet bench arena`: what an allocation costs by profile, in an offset allocator, in a best-fit pool and
+//! as a buffer of its own; and what departures from the profile cost.
+
+mod buffers;
+mod measure;
+mod peers;
+mod trace;
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::error::CliError;
+use super::input::{self, Input, InputArgs};
+use super::{Output, adapter};
+use crate::plan::report::grouped;
+use crate::plan::{Alignment, Problem, Synthetic};
+use measure::{Departed, Times};
+use trace::Trace;
+
+/// Shares of sizes that are other than recorded, per cent.
+const SHARES: [u64; 3] = [1, 10, 50];
+/// Tensors of each made-up stream.
+const SYNTHETIC_TENSORS: usize = 10_000;
+
+/// Arguments of `sublet bench arena`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  sublet bench arena
+  sublet bench arena traces/*.csv --runs 21
+
+Records are allocated and released in the order of their steps; without INPUT three made-up streams are.
+Times are medians, in nanoseconds an allocation and its release. Every offset is a multiple of --align
+(256 by default); offset-allocator counts in units of it.")]
+pub(super) struct Args {
+    /// Records, plans, models or builtin:NAME.
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// Passes over each stream, of which the median counts.
+    #[arg(long, value_name = "N", default_value_t = 11)]
+    runs: usize,
+    /// Seed of the made-up records.
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    seed: u64,
+    /// Leave out creating wgpu buffers.
+    #[arg(long)]
+    no_buffers: bool,
+    #[command(flatten)]
+    records: InputArgs,
+}
+
+/// What one stream gave.
+struct Row {
+    name: String,
+    pairs: usize,
+    times: Times,
+    departed: Vec<Departed>,
+}
+
+pub(super) fn run(args: &Args) -> Result<Output, CliError> {
+    let mut problems = Vec::new();
+    for input in &args.inputs {
+        let Input { name, problem } = input::load(input, &args.records, None)?;
+        problems.push((name, problem));
+    }
+    if args.inputs.is_empty() {
+        for shape in Synthetic::ALL {
+            let problem = shape.problem(SYNTHETIC_TENSORS, args.seed)?;
+            problems.push((format!("{} {}", shape.key(), grouped(SYNTHETIC_TENSORS as u64)), problem));
+        }
+    }
+    let gpu = if args.no_buffers { None } else { adapter::open(None)? };
+    let alignment = args.records.align.unwrap_or(Alignment::PORTABLE);
+    let mut rows = Vec::new();
+    for (name, problem) in problems {
+        let trace = stream(&problem);
+        let mut times = measure::measure(&trace, alignment, args.runs)?;
+        times.buffers_ns = gpu.as_ref().map(|gpu| buffers::measure(gpu, &trace)).transpose()?;
+        let depart = |percent: &u64| measure::depart(&trace, alignment, *percent, args.runs.min(5));
+        let departed = SHARES.iter().map(depart).collect::<Result<_, _>>()?;
+        rows.push(Row { name, pairs: trace.sizes.len(), times, departed });
+    }
+    let json = json!({
+        "arena": rows.iter().map(Row::json).collect::<Vec<_>>(),
+        "alignment": alignment.bytes(),
+        "runs": args.runs,
+        "adapter": gpu.as_ref().map(|gpu| gpu.info.name.clone()),
+    });
+    Ok(Output { human: text(&rows), json, failure: None })
+}
+
+/// Records as they are allocated and released. Views have no bytes of their own.
+fn stream(problem: &Problem) -> Trace {
+    let own = problem.tensors().iter().filter(|tensor| tensor.alias().is_none());
+    let records: Vec<_> = own.map(|t| (t.size_bytes(), t.first(), problem.last(t))).collect();
+    Trace::new(&records)
+}
+
+impl Row {
+    fn json(&self) -> Value {
+        let Times { peak_bytes, load_bytes, .. } = self.times;
+        let departed = self.departed.iter().map(|d| {
+            json!({
+                "percent": d.percent,
+                "ns": d.ns,
+                "overflowed_bytes": d.overflowed_bytes,
+                "plan_seconds": d.plan_seconds,
+                "after_ns": d.after_ns,
+                "peak_bytes": d.peak_bytes,
+            })
+        });
+        json!({
+            "instance": self.name,
+            "pairs": self.pairs,
+            "max_load_bytes": load_bytes,
+            "replay": { "ns": self.times.replay_ns, "peak_bytes": peak_bytes },
+            "overflow": { "ns": self.times.overflow_ns },
+            "offset_allocator": { "ns": self.times.offset_ns, "peak_bytes": self.times.offset_bytes },
+            "best_fit": { "ns": self.times.best_fit_ns, "peak_bytes": self.times.best_fit_bytes },
+            "wgpu_buffers": { "ns": self.times.buffers_ns },
+            "plan_seconds": self.times.plan_seconds,
+            "departed": departed.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn text(rows: &[Row]) -> String {
+    let width = rows.iter().map(|r| r.name.len()).max().unwrap_or(0).max("stream".len());
+    let mut out = format!(
+        "nanoseconds a pair\n{:<width$} {:>9} {:>8} {:>8} {:>8} {:>8} {:>12} {:>14}\n",
+        "stream", "pairs", "replay", "overflow", "offset", "best fit", "wgpu buffer", "offset/replay"
+    );
+    // Writing to a string cannot fail.
+    for Row { name, pairs, times, .. } in rows {
+        let buffers = times.buffers_ns.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.0}"));
+        let _ = writeln!(
+            out,
+            "{name:<width$} {:>9} {:>8.2} {:>8.1} {:>8.1} {:>8.1} {buffers:>12} {:>14.1}",
+            grouped(*pairs as u64),
+            times.replay_ns,
+            times.overflow_ns,
+            times.offset_ns,
+            times.best_fit_ns,
+            times.offset_ns / times.replay_ns,
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\npeak bytes\n{:<width$} {:>16} {:>16} {:>16} {:>16}",
+        "stream", "max load", "replay", "offset", "best fit"
+    );
+    for Row { name, times, .. } in rows {
+        let _ = writeln!(
+            out,
+            "{name:<width$} {:>16} {:>16} {:>16} {:>16}",
+            grouped(times.load_bytes),
+            grouped(times.peak_bytes),
+            times.offset_bytes.map_or_else(|| "-".to_owned(), grouped),
+            grouped(times.best_fit_bytes),
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\nsizes other than recorded\n{:<width$} {:>7} {:>9} {:>16} {:>10} {:>9} {:>16}",
+        "stream", "share", "ns a pair", "took overflow", "plan, ms", "ns after", "new peak"
+    );
+    for Row { name, departed, .. } in rows {
+        for d in departed {
+            let _ = writeln!(
+                out,
+                "{name:<width$} {:>5} % {:>9.2} {:>16} {:>10.2} {:>9.2} {:>16}",
+                d.percent,
+                d.ns,
+                grouped(d.overflowed_bytes),
+                d.plan_seconds * 1e3,
+                d.after_ns,
+                grouped(d.peak_bytes),
+            );
+        }
+    }
+    out
+}

@@ -1,0 +1,179 @@
+//! Between iterations: plans are made, regions grow, shrink and go.
+
+use super::script::{Logged, NEVER, Script};
+use super::{Departures, Iteration, Mode, NO_STAMP, Recorder};
+use crate::plan::PlanError;
+use crate::plan::clock::Instant;
+
+impl Recorder {
+    /// Begins an iteration of these shapes (any numbers that tell profiles apart). With a plan for them it
+    /// is replayed, otherwise recorded.
+    ///
+    /// # Errors
+    /// An iteration is under way.
+    pub fn begin(&mut self, shape: &[u64]) -> Result<(), PlanError> {
+        if self.mode != Mode::Idle {
+            return Err(PlanError::Iteration { what: "begins while another is under way" });
+        }
+        self.stamp += 1;
+        self.current = match self.keys.get(shape) {
+            Some(index) => *index,
+            None => self.make_room(shape),
+        };
+        let version = self.regions.version();
+        let script = &mut self.scripts[self.current];
+        script.used = self.stamp;
+        (self.cursor, self.released) = (0, 0);
+        if script.plan.is_some() {
+            if script.bound != version {
+                script.bind(self.regions.arenas());
+                script.bound = version;
+            }
+            self.entries = std::mem::take(&mut script.entries);
+            self.done = std::mem::take(&mut script.done);
+            (self.mode, self.on_script) = (Mode::OnScript, self.stamp);
+            if self.paused {
+                self.parked = std::mem::take(&mut self.entries);
+                self.on_script = NO_STAMP;
+            }
+        } else {
+            self.mode = Mode::Loose;
+            self.loose.restart(0);
+        }
+        Ok(())
+    }
+
+    /// A place for one shape more; the one unused for longest gives way.
+    fn make_room(&mut self, shape: &[u64]) -> usize {
+        let oldest = || (0..self.scripts.len()).min_by_key(|i| self.scripts[*i].used);
+        let index = match oldest().filter(|_| self.scripts.len() >= self.max_shapes) {
+            Some(oldest) => {
+                self.keys.retain(|_, index| *index != oldest);
+                self.scripts[oldest] = Script::default();
+                oldest
+            }
+            None => {
+                self.scripts.push(Script::default());
+                self.scripts.len() - 1
+            }
+        };
+        self.keys.insert(shape.into(), index);
+        index
+    }
+
+    /// Ends the iteration. Where anything took overflow against the profile, or there was no profile, the
+    /// iteration is planned anew: with the larger of each two sizes where only sizes changed, else as it
+    /// was. Arenas grow only where the plan does not fit them.
+    ///
+    /// # Errors
+    /// No iteration is under way; the planner refuses the iteration (the next one is then recorded again).
+    pub fn end(&mut self) -> Result<Iteration, PlanError> {
+        if self.mode == Mode::Idle {
+            return Err(PlanError::Iteration { what: "ends while none is under way" });
+        }
+        self.resume();
+        let on_script = self.mode == Mode::OnScript;
+        let recorded = self.scripts[self.current].plan.is_none();
+        let allocations = if on_script { u64::from(self.cursor) } else { self.loose.log.len() as u64 };
+        let log = if on_script { self.end_on_script() } else { Some(self.end_loose(recorded)) };
+        let script = &mut self.scripts[self.current];
+        let entries = if on_script { &mut self.entries } else { &mut self.parked };
+        script.entries = std::mem::take(entries);
+        script.done = std::mem::take(&mut self.done);
+        (self.mode, self.on_script) = (Mode::Idle, NO_STAMP);
+        let departures = std::mem::take(&mut self.departures);
+        let departures = if recorded { Departures::default() } else { departures };
+        let iteration = Iteration { allocations, recorded, departures, planned: log.is_some() };
+        self.totals.iterations += 1;
+        self.totals.on_script += u64::from(!recorded && departures.is_none());
+        self.totals.overflowed += departures.overflowed + departures.extra;
+        if let Some(log) = log {
+            self.adopt(log)?;
+        }
+        Ok(iteration)
+    }
+
+    /// The log to plan where the script does not hold any more.
+    fn end_on_script(&mut self) -> Option<Vec<Logged>> {
+        let script = &mut self.scripts[self.current];
+        let whole = self.cursor as usize == self.entries.len();
+        if whole && self.released == script.releases && self.elsewhere.is_empty() {
+            return None;
+        }
+        self.departures.missing = (self.entries.len() - self.cursor as usize) as u64;
+        let held = (0..self.cursor as usize)
+            .filter(|i| self.entries[*i].released != NEVER && self.done[*i] != self.stamp)
+            .collect::<Vec<_>>();
+        self.departures.outlived = held.len() as u64;
+        let is_elsewhere = |i: &usize| self.elsewhere.iter().any(|(index, _)| *index as usize == *i);
+        let planned = held.iter().filter(|i| !is_elsewhere(i) && self.entries[**i].size_bytes > 0);
+        self.regions.retire(planned.map(|i| self.entries[*i].region as usize));
+        if whole {
+            // An iteration that broke off says nothing of how long blocks live.
+            held.iter().for_each(|i| script.log[*i].due = NEVER);
+        }
+        let mut replan = whole && !held.is_empty();
+        for (index, size_bytes) in self.elsewhere.drain(..) {
+            let known = &mut script.log[index as usize].size_bytes;
+            replan |= size_bytes > *known;
+            *known = size_bytes.max(*known);
+        }
+        replan.then(|| std::mem::take(&mut script.log))
+    }
+
+    fn end_loose(&mut self, recorded: bool) -> Vec<Logged> {
+        let known = self.scripts[self.current].log.len() as u64;
+        if !recorded {
+            self.departures.missing =
+                (known + self.departures.extra).saturating_sub(self.loose.log.len() as u64);
+            self.departures.outlived = self.loose.regions().count() as u64;
+        }
+        self.regions.retire(self.loose.regions());
+        std::mem::take(&mut self.loose.log)
+    }
+
+    /// Makes that log the profile of the shape under way.
+    fn adopt(&mut self, log: Vec<Logged>) -> Result<(), PlanError> {
+        let started = Instant::now();
+        let used = self.scripts[self.current].used;
+        self.scripts[self.current] = Script::default();
+        let mut script = Script::new(log, self.alignment, &self.planner)?;
+        script.used = used;
+        self.totals.plans += 1;
+        self.totals.plan_seconds += started.elapsed().as_secs_f64();
+        log::debug!("recorder: {} allocations planned at {} bytes", script.log.len(), script.peak_bytes());
+        // Overflow first, so that it is not held beside the arena that takes its place.
+        self.regions.drop_empty_overflow();
+        self.regions.fit(&script.arenas);
+        self.scripts[self.current] = script;
+        Ok(())
+    }
+
+    /// Forgets a shape; its bytes go with the next [`Recorder::trim`].
+    pub fn forget(&mut self, shape: &[u64]) {
+        let running = self.mode != Mode::Idle;
+        if let Some(index) = self.keys.get(shape).copied().filter(|index| !running || *index != self.current)
+        {
+            self.keys.remove(shape);
+            self.scripts[index] = Script::default();
+        }
+    }
+
+    /// Gives back what no plan needs: overflow in which nothing lives, arenas beyond the largest plan.
+    ///
+    /// # Errors
+    /// An iteration is under way.
+    pub fn trim(&mut self) -> Result<(), PlanError> {
+        if self.mode != Mode::Idle {
+            return Err(PlanError::Iteration { what: "is under way: arenas are trimmed between two" });
+        }
+        let mut arenas: Vec<u64> = Vec::new();
+        for script in &self.scripts {
+            arenas.resize(arenas.len().max(script.arenas.len()), 0);
+            arenas.iter_mut().zip(&script.arenas).for_each(|(most, bytes)| *most = (*most).max(*bytes));
+        }
+        self.regions.drop_empty_overflow();
+        self.regions.shrink(&arenas);
+        Ok(())
+    }
+}

@@ -1,0 +1,261 @@
+//! Profile-guided allocation, for engines without a graph (after Sekiyama et al. 2018, arXiv 1804.10001).
+//!
+//! A [`Recorder`] logs what one iteration allocates and releases, plans it, and from then on hands out the
+//! k-th allocation at its planned place: an array read and a compare. It knows offsets in regions, no
+//! memory: `device::DeviceRecorder` puts buffers behind the regions.
+//!
+//! ```
+//! use sublet::plan::{Alignment, Recorder};
+//!
+//! let mut recorder = Recorder::new(Alignment::PORTABLE);
+//! for iteration in 0..3 {
+//!     recorder.begin(&[1, 224])?; // the shapes of this iteration: each has a plan of its own
+//!     let a = recorder.allocate("a", 100_000)?;
+//!     let b = recorder.allocate("b", 50_000)?;
+//!     recorder.release(a)?;
+//!     let c = recorder.allocate("c", 80_000)?;
+//!     assert_eq!(c.is_planned(), iteration > 0);
+//!     recorder.release(b)?;
+//!     recorder.release(c)?;
+//!     assert_eq!(recorder.end()?.planned, iteration == 0);
+//! }
+//! assert!(recorder.report().arena_bytes < 100_000 + 50_000 + 80_000);
+//! # Ok::<(), sublet::plan::PlanError>(())
+//! ```
+
+mod block;
+mod boundary;
+mod counts;
+mod departure;
+mod loose;
+mod overflow;
+mod regions;
+mod script;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Alignment, Plan, PlanError, Planner, Problem};
+use block::PLANNED;
+use loose::Loose;
+use regions::Regions;
+use script::{Entry, Script};
+
+pub use block::Block;
+pub use counts::{Departures, Iteration, RecorderReport};
+pub use regions::{Region, Role};
+
+/// The next recorder's number: a block is known by it as another's.
+static RECORDERS: AtomicU32 = AtomicU32::new(1);
+
+/// Bits of a stamp that count iterations; the recorder's number lies above them.
+const ITERATION_BITS: u32 = 40;
+/// The stamp of no iteration.
+const NO_STAMP: u64 = 0;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Idle,
+    OnScript,
+    /// Off its script, or without one.
+    Loose,
+}
+
+/// Records iterations and replays them; see the [module](self).
+///
+/// Not for several threads at once: each engine thread has its own, and no lock is needed. Two
+/// allocations share bytes where the one was released before the other was asked for, so what an engine
+/// submits must run in the order of its allocations, as it does on one queue.
+#[derive(Debug)]
+pub struct Recorder {
+    // All that a replay touches.
+    /// The script under way; empty where allocations do not follow it.
+    entries: Vec<Entry>,
+    /// The iteration in which each was released last.
+    done: Vec<u64>,
+    /// Allocations of the iteration that followed the script.
+    cursor: u32,
+    /// Releases of the iteration that followed the script.
+    released: u32,
+    /// Stamp of the iteration while releases follow the script.
+    on_script: u64,
+    /// Stamp of the iteration.
+    stamp: u64,
+
+    mode: Mode,
+    paused: bool,
+    /// The script's entries while allocations do not follow it.
+    parked: Vec<Entry>,
+    /// Allocations of other sizes that do not live in their planned place, with their sizes.
+    elsewhere: Vec<(u32, u64)>,
+    loose: Loose,
+    current: usize,
+    scripts: Vec<Script>,
+    keys: HashMap<Box<[u64]>, usize>,
+    max_shapes: usize,
+    alignment: Alignment,
+    planner: Planner,
+    regions: Regions,
+    departures: Departures,
+    totals: RecorderReport,
+}
+
+impl Recorder {
+    /// A recorder without any profile; every offset is a multiple of `alignment`.
+    pub fn new(alignment: Alignment) -> Self {
+        let number = u64::from(RECORDERS.fetch_add(1, Ordering::Relaxed));
+        Recorder {
+            entries: Vec::new(),
+            done: Vec::new(),
+            cursor: 0,
+            released: 0,
+            on_script: NO_STAMP,
+            stamp: number << ITERATION_BITS,
+            mode: Mode::Idle,
+            paused: false,
+            parked: Vec::new(),
+            elsewhere: Vec::new(),
+            loose: Loose::default(),
+            current: 0,
+            scripts: Vec::new(),
+            keys: HashMap::new(),
+            max_shapes: 64,
+            alignment,
+            planner: Planner::auto(),
+            regions: Regions::new(alignment.bytes()),
+            departures: Departures::default(),
+            totals: RecorderReport::default(),
+        }
+    }
+
+    /// Plans with that planner ([`Planner::auto`] otherwise).
+    pub fn planner(mut self, planner: Planner) -> Self {
+        self.planner = planner;
+        self
+    }
+
+    /// No region may be larger: plans get several arenas, and a larger allocation is refused.
+    pub fn max_region_bytes(mut self, bytes: u64) -> Self {
+        self.planner = self.planner.max_buffer_bytes(bytes);
+        self.regions.set_max_bytes(bytes);
+        self
+    }
+
+    /// Bytes of the first overflow region (64 KiB otherwise); each further one doubles the overflow.
+    pub fn first_overflow_bytes(mut self, bytes: u64) -> Self {
+        self.regions.set_first_growth_bytes(bytes);
+        self
+    }
+
+    /// Most shapes that keep a plan (64 otherwise; at least 1); the one unused for longest gives way.
+    pub fn max_shapes(mut self, shapes: usize) -> Self {
+        self.max_shapes = shapes.max(1);
+        self
+    }
+
+    /// Hands out `size_bytes`. On script: the planned place, in constant time, without a lock, a search or
+    /// an allocation on the host. Off script: the planned place where its bytes are free, else overflow.
+    /// Outside of an iteration and while [paused](Self::pause): overflow.
+    ///
+    /// # Errors
+    /// The size is over the limit of a region.
+    #[inline]
+    pub fn allocate(&mut self, label: &str, size_bytes: u64) -> Result<Block, PlanError> {
+        if let Some(entry) = self.entries.get(self.cursor as usize)
+            && entry.size_bytes == size_bytes
+            && entry.released == self.released
+        {
+            let block = Block {
+                offset_bytes: entry.offset_bytes,
+                size_bytes,
+                stamp: self.stamp,
+                region: entry.region,
+                node: PLANNED,
+                index: self.cursor,
+                due: entry.due,
+            };
+            self.cursor += 1;
+            return Ok(block);
+        }
+        self.allocate_elsewhere(label, size_bytes)
+    }
+
+    /// Takes a block back.
+    ///
+    /// # Errors
+    /// The block is another recorder's.
+    #[inline]
+    pub fn release(&mut self, block: Block) -> Result<(), PlanError> {
+        if block.stamp == self.on_script
+            && block.due == self.cursor
+            && block.node == PLANNED
+            && let Some(done) = self.done.get_mut(block.index as usize)
+        {
+            *done = block.stamp;
+            self.released += 1;
+            return Ok(());
+        }
+        self.release_elsewhere(block)
+    }
+
+    /// Leaves out of the profile what follows, until [`Recorder::resume`]: allocations that are not the same
+    /// in every iteration, or that outlive it.
+    pub fn pause(&mut self) {
+        if !self.paused && self.mode == Mode::OnScript {
+            self.parked = std::mem::take(&mut self.entries);
+            self.on_script = NO_STAMP;
+        }
+        self.paused = true;
+    }
+
+    /// Ends a pause.
+    pub fn resume(&mut self) {
+        if self.paused && self.mode == Mode::OnScript {
+            self.entries = std::mem::take(&mut self.parked);
+            self.on_script = self.stamp;
+        }
+        self.paused = false;
+    }
+
+    /// The regions that blocks lie in. They change in [`Recorder::end`] and [`Recorder::trim`], and where
+    /// overflow grows.
+    pub fn regions(&self) -> impl Iterator<Item = Region> + '_ {
+        self.regions.iter()
+    }
+
+    /// Changes whenever a region comes or goes.
+    pub fn version(&self) -> u64 {
+        self.regions.version()
+    }
+
+    /// What was recorded for a shape, as the planning problem it became.
+    pub fn problem(&self, shape: &[u64]) -> Option<Problem> {
+        let script = self.script(shape)?;
+        script::problem_of(&script.log, self.alignment).ok().map(|(problem, _)| problem)
+    }
+
+    /// The plan of a shape.
+    pub fn plan(&self, shape: &[u64]) -> Option<&Plan> {
+        self.script(shape)?.plan.as_ref()
+    }
+
+    fn script(&self, shape: &[u64]) -> Option<&Script> {
+        self.scripts.get(*self.keys.get(shape)?)
+    }
+
+    /// Totals so far.
+    pub fn report(&self) -> RecorderReport {
+        let planned = || self.scripts.iter().filter(|script| script.plan.is_some());
+        let largest = planned().max_by_key(|script| script.peak_bytes());
+        RecorderReport {
+            shapes: planned().count(),
+            peak_bytes: largest.map_or(0, Script::peak_bytes),
+            max_load_bytes: largest.map_or(0, |script| script.max_load_bytes),
+            arena_bytes: self.regions.bytes(Role::Arena),
+            overflow_bytes: self.regions.bytes(Role::Overflow),
+            retired_bytes: self.regions.bytes(Role::Retired),
+            most_bytes: self.regions.most_bytes(),
+            ..self.totals
+        }
+    }
+}
