@@ -83,6 +83,11 @@ fn needy_tests_are_ignored_with_a_reason() {
 }
 
 #[test]
+fn unsafe_code_lies_in_one_file() {
+    demand_none("unsafe code", leftovers::unsafe_code(&repository()));
+}
+
+#[test]
 fn unwraps_stay_few() {
     let found = leftovers::unwraps(&repository());
     let limit = leftovers::UNWRAP_LIMIT;

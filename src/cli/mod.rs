@@ -15,7 +15,6 @@ mod error;
 mod format;
 mod input;
 mod layouts;
-mod memory;
 mod models;
 mod papers;
 mod passes;

@@ -5,7 +5,6 @@ use super::audit;
 use super::error::CliError;
 use super::format::{seconds, shape};
 use super::input::{ModelArgs, load_graph};
-use super::memory;
 use super::passes::PassArgs;
 use super::plan::{Choice, StrategyParser};
 use super::target::{Compiled, Target};
@@ -196,7 +195,7 @@ pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
     let mut ready = prepare(graph, &args.target, &target)?;
     let outcome = execute(args, &mut ready)?;
     // Sampled after the runs: that is when everything a run needs has been allocated.
-    let held = ready.compiled.held();
+    let memory = ready.compiled.memory(&ready.report);
     if let Some(dir) = &args.save {
         save(dir, &ready.compiled.program().graph, &outcome.outputs)?;
     }
@@ -208,7 +207,7 @@ pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
     let mut json = json!({
         "adapter": target.json(),
         "plan": ready.report,
-        "memory": memory::json(&ready.report, &held),
+        "memory": memory.json(),
         "outputs": outputs_json(&ready, &outcome),
         "timing": {
             "plan_s": ready.plan_s,
@@ -222,7 +221,7 @@ pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
         "ok": outcome.ok() && audit_ok,
     });
     let mut human = describe(&target, &ready, &outcome);
-    human.push_str(&format!("memory\n{}", memory::table(&ready.report, &held)));
+    human.push_str(&format!("memory\n{memory}"));
     if let Some((audit, counts)) = &audited {
         json["audit"] = audit::json(audit, counts);
         human.push_str(&format!("\n{}", audit::text(audit, counts)));

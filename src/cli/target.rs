@@ -4,7 +4,7 @@
 use super::adapter::{self, Gpu};
 use super::error::CliError;
 use super::passes::PassArgs;
-use crate::device::{DeviceLimits, MemoryWitness, block_on};
+use crate::device::{DeviceLimits, MemoryReport, MemoryWitness, block_on};
 use crate::exec::{
     Audit, BindingCost, CpuHost, CpuNetwork, Host, Layout, MutationCounts, Network, Program, Resident, audit,
     binding_cost, mutate,
@@ -12,7 +12,7 @@ use crate::exec::{
 use crate::graph::Graph;
 use crate::kernel::LowerLimits;
 use crate::legal::BindingLimits;
-use crate::plan::{Alignment, Plan, Planner};
+use crate::plan::{Alignment, Plan, Planner, Report};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -165,21 +165,6 @@ pub enum Compiled<'a> {
     },
 }
 
-/// Bytes held, by our own books and by witnesses.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Held {
-    /// All arenas.
-    pub arena_bytes: u64,
-    /// All weights buffers.
-    pub weights_bytes: u64,
-    /// Input and output buffers.
-    pub io_bytes: u64,
-    /// Parameters, readback staging and the like.
-    pub other_bytes: u64,
-    /// What the device's allocator says, minus the baseline.
-    pub witness: MemoryWitness,
-}
-
 impl Compiled<'_> {
     /// The program.
     pub fn program(&self) -> &Program {
@@ -219,22 +204,27 @@ impl Compiled<'_> {
         }
     }
 
-    /// What is held now.
-    pub fn held(&self) -> Held {
+    /// What is held now, beside the plan's numbers.
+    pub fn memory(&self, plan: &Report) -> MemoryReport {
         match self {
-            Compiled::Gpu { gpu, network, baseline } => Held {
-                arena_bytes: network.arena().bytes(),
-                weights_bytes: network.resident().weights_bytes(),
-                io_bytes: network.io_bytes(),
-                other_bytes: network.other_bytes(),
-                witness: MemoryWitness::sample(&gpu.device).since(*baseline),
-            },
-            Compiled::Cpu { network, host } => Held {
-                arena_bytes: network.arena_bytes(),
-                weights_bytes: host.program().graph.constant_bytes(),
-                io_bytes: host.program().io_bytes(),
-                ..Held::default()
-            },
+            Compiled::Gpu { gpu, network, baseline } => {
+                let arenas = network.arena();
+                let mut report = MemoryReport::new(plan, arenas.bytes());
+                report.weights_bytes = network.resident().weights_bytes();
+                report.io_bytes = network.io_bytes();
+                report.other_bytes = network.other_bytes();
+                report.witness = MemoryWitness::sample(&gpu.device).since(*baseline);
+                for (i, (used, buffer)) in arenas.plan().arenas().iter().zip(arenas.buffers()).enumerate() {
+                    report.ledger.set(&format!("arena {i}"), *used, buffer.size());
+                }
+                report
+            }
+            Compiled::Cpu { network, host } => {
+                let mut report = MemoryReport::new(plan, network.arena_bytes());
+                report.weights_bytes = host.program().graph.constant_bytes();
+                report.io_bytes = host.program().io_bytes();
+                report
+            }
         }
     }
 

@@ -11,6 +11,8 @@ pub struct MemoryWitness {
     pub reserved_bytes: Option<u64>,
     /// Sum of live buffers by wgpu's own counter.
     pub buffer_bytes: Option<u64>,
+    /// What the driver counts for this process (feature `driver-memory`, Vulkan with VK_EXT_memory_budget).
+    pub driver_bytes: Option<u64>,
 }
 
 impl MemoryWitness {
@@ -22,6 +24,7 @@ impl MemoryWitness {
             used_bytes: report.as_ref().map(|r| r.total_allocated_bytes),
             reserved_bytes: report.as_ref().map(|r| r.total_reserved_bytes),
             buffer_bytes: counted.filter(|bytes| *bytes > 0),
+            driver_bytes: driver_bytes(device),
         }
     }
 
@@ -34,8 +37,19 @@ impl MemoryWitness {
             used_bytes: minus(self.used_bytes, baseline.used_bytes),
             reserved_bytes: minus(self.reserved_bytes, baseline.used_bytes),
             buffer_bytes: minus(self.buffer_bytes, baseline.buffer_bytes),
+            driver_bytes: minus(self.driver_bytes, baseline.driver_bytes),
         }
     }
+}
+
+#[cfg(all(feature = "driver-memory", not(target_arch = "wasm32")))]
+fn driver_bytes(device: &Device) -> Option<u64> {
+    super::driver::used_bytes(device)
+}
+
+#[cfg(not(all(feature = "driver-memory", not(target_arch = "wasm32"))))]
+fn driver_bytes(_: &Device) -> Option<u64> {
+    None
 }
 
 /// Largest resident set of this process so far, where the system tells (Linux). On a software driver this

@@ -244,6 +244,14 @@ pub enum PlanError {
         /// The operating system's words.
         why: String,
     },
+    /// A dimension, or a tensor of dimensions, that is not as it must be.
+    #[error("dimension or tensor '{name}' {what}")]
+    Dimension {
+        /// Its name.
+        name: String,
+        /// What is wrong, with both numbers.
+        what: String,
+    },
     /// Iterations of a recorder that do not follow one another.
     #[error("an iteration {what}")]
     Iteration {
@@ -259,6 +267,12 @@ pub enum PlanError {
     /// A plan that the judge refuses.
     #[error(transparent)]
     Invalid(#[from] Violation),
+}
+
+impl From<Box<PlanError>> for PlanError {
+    fn from(boxed: Box<PlanError>) -> Self {
+        *boxed
+    }
 }
 
 impl PlanError {

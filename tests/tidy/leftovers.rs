@@ -91,6 +91,39 @@ pub fn unwraps(files: &[SourceFile]) -> Vec<String> {
     findings
 }
 
+/// The library's one file of unsafe code, behind a feature; and the program's entry, before other threads.
+const UNSAFE: &[&str] = &["src/device/driver.rs", "src/main.rs"];
+
+/// Unsafe code of the library and the program, outside of those files.
+pub fn unsafe_code(files: &[SourceFile]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|f| f.path.starts_with("src/") && f.path.ends_with(".rs")) {
+        let code = file.code();
+        if !UNSAFE.contains(&file.path.as_str()) {
+            for word in ["unsafe", "unsafe_code"] {
+                let at = words(&code, word).into_iter();
+                findings.extend(at.filter(|_| file.path != "src/lib.rs").map(|at| file.finding(at, word)));
+            }
+        }
+    }
+    let root = files.iter().find(|f| f.path == "src/lib.rs");
+    let rules = ["forbid(unsafe_code)", "deny(unsafe_code)"];
+    if let Some(root) = root.filter(|root| !rules.iter().all(|rule| root.text.contains(rule))) {
+        findings.push(format!("{}:1: forbids no unsafe code", root.path));
+    }
+    findings
+}
+
+#[test]
+fn catches_unsafe_code() {
+    let text = "fn f() {\n    unsafe { g() }\n} // unsafe\n";
+    assert_eq!(unsafe_code(&[SourceFile::new("src/plan/a.rs", text)]), ["src/plan/a.rs:2: unsafe"]);
+    let allowed = "#![allow(unsafe_code)]\n";
+    assert_eq!(unsafe_code(&[SourceFile::new("src/a.rs", allowed)]), ["src/a.rs:1: unsafe_code"]);
+    assert!(unsafe_code(&[SourceFile::new("src/device/driver.rs", text)]).is_empty());
+    assert_eq!(unsafe_code(&[SourceFile::new("src/lib.rs", "mod a;\n")]).len(), 1);
+}
+
 #[test]
 fn catches_stubs() {
     let (macros, marks) = markers();

@@ -5,7 +5,18 @@ use std::time::Instant;
 use super::peers::{self, BestFit, Offset, Peer};
 use super::trace::{Event, Trace};
 use crate::plan::record::Recorder;
-use crate::plan::{Alignment, Block, PlanError};
+use crate::plan::{Alignment, Block, PlanError, Planner};
+
+/// How to measure.
+#[derive(Debug)]
+pub struct How {
+    /// What every offset is a multiple of.
+    pub alignment: Alignment,
+    /// Passes over the stream.
+    pub runs: usize,
+    /// Plans what is recorded.
+    pub planner: Planner,
+}
 
 /// Times of one stream.
 #[derive(Debug)]
@@ -88,8 +99,8 @@ fn blocks(trace: &Trace) -> Vec<Option<Block>> {
 }
 
 /// A recorder that has recorded the stream.
-fn recorded(trace: &Trace, alignment: Alignment) -> Result<Recorder, PlanError> {
-    let mut recorder = Recorder::new(alignment);
+fn recorded(trace: &Trace, how: &How) -> Result<Recorder, PlanError> {
+    let mut recorder = Recorder::new(how.alignment).planner(how.planner.clone());
     recorder.begin(&[])?;
     iterate(&mut recorder, trace, &mut blocks(trace))?;
     recorder.end()?;
@@ -109,10 +120,10 @@ fn peer_ns<P: Peer>(peer: &mut P, trace: &Trace, runs: usize) -> f64 {
 ///
 /// # Errors
 /// The planner refuses the stream.
-pub fn measure(trace: &Trace, alignment: Alignment, runs: usize) -> Result<Times, PlanError> {
-    let unit_bytes = alignment.bytes();
+pub fn measure(trace: &Trace, how: &How) -> Result<Times, PlanError> {
+    let (unit_bytes, runs) = (how.alignment.bytes(), how.runs);
     let pairs = trace.sizes.len();
-    let mut recorder = recorded(trace, alignment)?;
+    let mut recorder = recorded(trace, how)?;
     let mut held = blocks(trace);
     let mut failed = None;
     let replay_ns = median_ns(runs, pairs, || {
@@ -152,13 +163,13 @@ pub fn measure(trace: &Trace, alignment: Alignment, runs: usize) -> Result<Times
 ///
 /// # Errors
 /// The planner refuses the stream.
-pub fn depart(trace: &Trace, alignment: Alignment, percent: u64, runs: usize) -> Result<Departed, PlanError> {
+pub fn depart(trace: &Trace, how: &How, percent: u64) -> Result<Departed, PlanError> {
     let larger = trace.with_larger(percent);
     let (mut ns, mut after_ns, mut plans) = (Vec::new(), Vec::new(), Vec::new());
     let (mut overflowed_bytes, mut peak_bytes) = (0, 0);
     let mut held = blocks(trace);
-    for _ in 0..runs.max(1) {
-        let mut recorder = recorded(trace, alignment)?;
+    for _ in 0..how.runs.clamp(1, 3) {
+        let mut recorder = recorded(trace, how)?;
         let planned = recorder.report().plan_seconds;
         let each = |times: &mut Vec<f64>, start: Instant| {
             times.push(start.elapsed().as_secs_f64() * 1e9 / trace.sizes.len().max(1) as f64);

@@ -7,15 +7,16 @@ mod peers;
 mod trace;
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::error::CliError;
 use super::input::{self, Input, InputArgs};
-use super::{Output, adapter};
+use super::{Output, adapter, units};
 use crate::plan::report::grouped;
-use crate::plan::{Alignment, Problem, Synthetic};
-use measure::{Departed, Times};
+use crate::plan::{Alignment, Effort, Planner, Problem, Synthetic};
+use measure::{Departed, How, Times};
 use trace::Trace;
 
 /// Shares of sizes that are other than recorded, per cent.
@@ -43,6 +44,9 @@ pub(super) struct Args {
     /// Seed of the made-up records.
     #[arg(long, value_name = "N", default_value_t = 7)]
     seed: u64,
+    /// Longest that one plan may take.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = units::duration)]
+    deadline: Duration,
     /// Leave out creating wgpu buffers.
     #[arg(long)]
     no_buffers: bool,
@@ -71,19 +75,23 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
         }
     }
     let gpu = if args.no_buffers { None } else { adapter::open(None)? };
-    let alignment = args.records.align.unwrap_or(Alignment::PORTABLE);
+    let how = How {
+        alignment: args.records.align.unwrap_or(Alignment::PORTABLE),
+        runs: args.runs,
+        planner: Planner::auto().effort(Effort::Fast).deadline(args.deadline),
+    };
     let mut rows = Vec::new();
     for (name, problem) in problems {
         let trace = stream(&problem);
-        let mut times = measure::measure(&trace, alignment, args.runs)?;
+        let mut times = measure::measure(&trace, &how)?;
         times.buffers_ns = gpu.as_ref().map(|gpu| buffers::measure(gpu, &trace)).transpose()?;
-        let depart = |percent: &u64| measure::depart(&trace, alignment, *percent, args.runs.min(5));
+        let depart = |percent: &u64| measure::depart(&trace, &how, *percent);
         let departed = SHARES.iter().map(depart).collect::<Result<_, _>>()?;
         rows.push(Row { name, pairs: trace.sizes.len(), times, departed });
     }
     let json = json!({
         "arena": rows.iter().map(Row::json).collect::<Vec<_>>(),
-        "alignment": alignment.bytes(),
+        "alignment": how.alignment.bytes(),
         "runs": args.runs,
         "adapter": gpu.as_ref().map(|gpu| gpu.info.name.clone()),
     });

@@ -1,7 +1,7 @@
 //! Between iterations: plans are made, regions grow, shrink and go.
 
 use super::script::{Logged, NEVER, Script};
-use super::{Departures, Iteration, Mode, NO_STAMP, Recorder};
+use super::{Departures, Iteration, Mode, Recorder};
 use crate::plan::PlanError;
 use crate::plan::clock::Instant;
 
@@ -15,14 +15,14 @@ impl Recorder {
         if self.mode != Mode::Idle {
             return Err(PlanError::Iteration { what: "begins while another is under way" });
         }
-        self.stamp += 1;
+        self.stamp = self.stamp.saturating_add(1);
         self.current = match self.keys.get(shape) {
             Some(index) => *index,
             None => self.make_room(shape),
         };
         let version = self.regions.version();
         let script = &mut self.scripts[self.current];
-        script.used = self.stamp;
+        script.used = self.stamp.get();
         (self.cursor, self.released) = (0, 0);
         if script.plan.is_some() {
             if script.bound != version {
@@ -31,10 +31,10 @@ impl Recorder {
             }
             self.entries = std::mem::take(&mut script.entries);
             self.done = std::mem::take(&mut script.done);
-            (self.mode, self.on_script) = (Mode::OnScript, self.stamp);
+            (self.mode, self.on_script) = (Mode::OnScript, Some(self.stamp));
             if self.paused {
                 self.parked = std::mem::take(&mut self.entries);
-                self.on_script = NO_STAMP;
+                self.on_script = None;
             }
         } else {
             self.mode = Mode::Loose;
@@ -80,7 +80,7 @@ impl Recorder {
         let entries = if on_script { &mut self.entries } else { &mut self.parked };
         script.entries = std::mem::take(entries);
         script.done = std::mem::take(&mut self.done);
-        (self.mode, self.on_script) = (Mode::Idle, NO_STAMP);
+        (self.mode, self.on_script) = (Mode::Idle, None);
         let departures = std::mem::take(&mut self.departures);
         let departures = if recorded { Departures::default() } else { departures };
         let iteration = Iteration { allocations, recorded, departures, planned: log.is_some() };
@@ -102,12 +102,12 @@ impl Recorder {
         }
         self.departures.missing = (self.entries.len() - self.cursor as usize) as u64;
         let held = (0..self.cursor as usize)
-            .filter(|i| self.entries[*i].released != NEVER && self.done[*i] != self.stamp)
+            .filter(|i| self.entries[*i].released != NEVER && self.done[*i] != self.stamp.get())
             .collect::<Vec<_>>();
         self.departures.outlived = held.len() as u64;
         let is_elsewhere = |i: &usize| self.elsewhere.iter().any(|(index, _)| *index as usize == *i);
         let planned = held.iter().filter(|i| !is_elsewhere(i) && self.entries[**i].size_bytes > 0);
-        self.regions.retire(planned.map(|i| self.entries[*i].region as usize));
+        self.regions.retire(planned.map(|i| self.entries[*i].place.region()));
         if whole {
             // An iteration that broke off says nothing of how long blocks live.
             held.iter().for_each(|i| script.log[*i].due = NEVER);
@@ -147,6 +147,12 @@ impl Recorder {
         self.regions.fit(&script.arenas);
         self.scripts[self.current] = script;
         Ok(())
+    }
+
+    /// Drops overflow in which nothing lives, also during an iteration: whoever backs it had no memory for it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn shed(&mut self) {
+        self.regions.drop_empty_overflow();
     }
 
     /// Forgets a shape; its bytes go with the next [`Recorder::trim`].

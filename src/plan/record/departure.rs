@@ -2,42 +2,46 @@
 
 use std::sync::Arc;
 
-use super::block::{Block, PLANNED};
+use super::block::{Block, Place, Turn};
 use super::script::{Logged, NEVER};
-use super::{ITERATION_BITS, Mode, NO_STAMP, Recorder};
+use super::{ITERATION_BITS, Made, Mode, Recorder};
 use crate::plan::PlanError;
 
 impl Recorder {
+    /// Leaves what it takes in `made`.
     #[cold]
-    pub(super) fn allocate_elsewhere(&mut self, label: &str, size_bytes: u64) -> Result<Block, PlanError> {
+    #[inline(never)]
+    pub(super) fn allocate_elsewhere(&mut self, label: &str, size_bytes: u64) -> Result<(), Box<PlanError>> {
         let limit_bytes = self.regions.max_bytes();
         if size_bytes > limit_bytes {
             let tensor = label.to_owned();
-            return Err(PlanError::OverBuffer { tensor, needed_bytes: size_bytes, limit_bytes });
+            let refused = PlanError::OverBuffer { tensor, needed_bytes: size_bytes, limit_bytes };
+            return Err(Box::new(refused));
         }
-        if self.paused || self.mode == Mode::Idle {
+        self.made = if self.paused || self.mode == Mode::Idle {
             self.totals.outside += 1;
-            return Ok(self.overflow(size_bytes, NEVER, NEVER));
-        }
-        if self.mode == Mode::OnScript {
-            if let Some(block) = self.other_size(label, size_bytes) {
-                return Ok(block);
+            self.overflow(size_bytes, NEVER)
+        } else if let Some(made) = self.other_size(label, size_bytes) {
+            made
+        } else {
+            if self.mode == Mode::OnScript {
+                self.leave_script();
             }
-            self.leave_script();
-        }
-        Ok(self.allocate_loose(label, size_bytes))
+            self.allocate_loose(label, size_bytes)
+        };
+        Ok(())
     }
 
     /// The next allocation of the script, but for its size; or one that the plan leaves out.
-    fn other_size(&mut self, label: &str, size_bytes: u64) -> Option<Block> {
-        let entry = *self.entries.get(self.cursor as usize)?;
+    fn other_size(&mut self, label: &str, size_bytes: u64) -> Option<Made> {
         let index = self.cursor;
+        let entry = *self.entries.get(index as usize)?;
         if *self.scripts[self.current].log[index as usize].label != *label {
             return None;
         }
         if entry.released == NEVER {
             self.cursor += 1;
-            return Some(self.overflow(size_bytes, index, NEVER));
+            return Some(self.overflow(size_bytes, index));
         }
         if entry.released != self.released {
             return None;
@@ -49,26 +53,17 @@ impl Recorder {
                 self.elsewhere.push((index, 0));
             }
             self.departures.smaller += 1;
-            return Some(Block {
-                offset_bytes: entry.offset_bytes,
-                size_bytes,
-                stamp: self.stamp,
-                region: entry.region,
-                node: PLANNED,
-                index,
-                due: entry.due,
-            });
+            return Some(Made { place: entry.place, turn: entry.turn });
         }
         self.departures.overflowed += 1;
         self.departures.overflowed_bytes += size_bytes;
         self.elsewhere.push((index, size_bytes));
-        Some(self.overflow(size_bytes, index, entry.due))
+        Some(self.overflow(size_bytes, index))
     }
 
-    fn overflow(&mut self, size_bytes: u64, index: u32, due: u32) -> Block {
+    fn overflow(&mut self, size_bytes: u64, index: u32) -> Made {
         let (region, taken) = self.regions.take(size_bytes);
-        let (offset_bytes, node) = (taken.offset_bytes, taken.node);
-        Block { offset_bytes, size_bytes, stamp: self.stamp, region: region as u32, node, index, due }
+        Made { place: Place::overflow(region, taken.offset_bytes), turn: Turn::new(index, taken.node) }
     }
 
     /// From here on every place is checked: writes down what the iteration did so far, and what lives.
@@ -77,7 +72,7 @@ impl Recorder {
         if !self.paused {
             self.parked = std::mem::take(&mut self.entries);
         }
-        self.on_script = NO_STAMP;
+        self.on_script = None;
         self.mode = Mode::Loose;
         self.loose.restart(self.cursor as usize);
         let mut moved = self.elsewhere.drain(..).peekable();
@@ -87,16 +82,16 @@ impl Recorder {
             let elsewhere = moved.next_if(|(index, _)| *index as usize == i);
             size_bytes = elsewhere.map_or(size_bytes, |(_, other)| other.max(size_bytes));
             let index = self.loose.note(label, size_bytes);
-            if self.done[i] == self.stamp {
-                self.loose.log[i].due = entry.due;
+            if self.done[i] == self.stamp.get() {
+                self.loose.log[i].due = entry.turn.due();
             } else if elsewhere.is_none() {
-                // Left out of the plan or in its planned place, where nothing else can be: the plan is valid.
+                // Left out of the plan, or in its planned place, where nothing else can be.
                 self.loose.occupy(entry, entry.size_bytes, index);
             }
         }
     }
 
-    fn allocate_loose(&mut self, label: &str, size_bytes: u64) -> Block {
+    fn allocate_loose(&mut self, label: &str, size_bytes: u64) -> Made {
         let script = &self.scripts[self.current].log;
         let found = self.loose.follow(label, script);
         let name = found.map_or_else(|| Arc::from(label), |i| script[i].label.clone());
@@ -104,52 +99,47 @@ impl Recorder {
         if let Some(i) = found {
             let entry = self.parked[i];
             if self.loose.occupy(&entry, size_bytes, index) {
-                return Block {
-                    offset_bytes: entry.offset_bytes,
-                    size_bytes,
-                    stamp: self.stamp,
-                    region: entry.region,
-                    node: PLANNED,
-                    index,
-                    due: NEVER,
-                };
+                return Made { place: entry.place, turn: Turn::new(index, NEVER) };
             }
             self.departures.overflowed += 1;
         } else {
             self.departures.extra += 1;
         }
         self.departures.overflowed_bytes += size_bytes;
-        self.overflow(size_bytes, index, NEVER)
+        self.overflow(size_bytes, index)
     }
 
     #[cold]
-    pub(super) fn release_elsewhere(&mut self, block: Block) -> Result<(), PlanError> {
-        if block.stamp >> ITERATION_BITS != self.stamp >> ITERATION_BITS {
-            return Err(PlanError::ForeignBlock { size_bytes: block.size_bytes });
+    #[inline(never)]
+    pub(super) fn release_elsewhere(&mut self, block: Block) -> Result<(), Box<PlanError>> {
+        let Block { place, size_bytes, stamp, turn } = block;
+        if stamp.get() >> ITERATION_BITS != self.stamp.get() >> ITERATION_BITS {
+            return Err(Box::new(PlanError::ForeignBlock { size_bytes }));
         }
-        let running = self.mode != Mode::Idle && block.stamp == self.stamp && block.index != NEVER;
-        let outlived = block.node == PLANNED && !running && block.size_bytes > 0;
-        if block.node != PLANNED || outlived {
-            self.regions.give_back(block.region as usize, block.node);
+        let index = turn.index();
+        let running = self.mode != Mode::Idle && stamp == self.stamp && index != NEVER;
+        if !place.is_planned() || !running && size_bytes > 0 {
+            self.regions.give_back(place, turn.node());
         }
         if !running {
             return Ok(());
         }
         if self.mode == Mode::OnScript {
-            if block.due == self.cursor {
-                self.done[block.index as usize] = block.stamp;
+            let entries = if self.paused { &self.parked } else { &self.entries };
+            let due = entries[index as usize].turn.due();
+            if due == self.cursor {
+                self.done[index as usize] = stamp.get();
                 self.released += 1;
-                return Ok(());
             }
-            let left_out = block.due == NEVER;
-            if left_out {
+            let left_out = due == NEVER;
+            if due == self.cursor || left_out {
                 return Ok(());
             }
             self.leave_script();
         }
-        self.loose.note_release(block.index);
-        if block.node == PLANNED {
-            self.loose.vacate(block.region, block.offset_bytes, block.index);
+        self.loose.note_release(index);
+        if place.is_planned() {
+            self.loose.vacate(place, index);
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::block::Place;
 use super::script::{Entry, Logged, NEVER};
 
 /// How far ahead the script is searched for an allocation of that name.
@@ -13,8 +14,8 @@ const WINDOW: usize = 32;
 pub struct Loose {
     /// Every allocation, to be planned at the end.
     pub log: Vec<Logged>,
-    /// Planned places in use: region and first byte, to the end and the allocation.
-    live: BTreeMap<(u32, u64), (u64, u32)>,
+    /// Planned places in use: to the byte after them and the allocation.
+    live: BTreeMap<Place, (u64, u32)>,
     /// Where the script goes on.
     next: usize,
 }
@@ -38,7 +39,8 @@ impl Loose {
 
     /// Takes a planned place for the allocation `index`, if the bytes are free.
     pub fn occupy(&mut self, entry: &Entry, size_bytes: u64, index: u32) -> bool {
-        let (region, start) = (entry.region, entry.offset_bytes);
+        let place = entry.place;
+        let (region, start) = (place.region(), place.offset_bytes());
         let end = start + size_bytes;
         if entry.released == NEVER || size_bytes > entry.size_bytes {
             return false;
@@ -46,19 +48,18 @@ impl Loose {
         if size_bytes == 0 {
             return true;
         }
-        let below = self.live.range(..(region, end)).next_back();
-        if below.is_some_and(|((other, _), (other_end, _))| *other == region && *other_end > start) {
+        let below = self.live.range(..Place::planned(region, end)).next_back();
+        if below.is_some_and(|(other, (other_end, _))| other.region() == region && *other_end > start) {
             return false;
         }
-        self.live.insert((region, start), (end, index));
+        self.live.insert(place, (end, index));
         true
     }
 
     /// Frees the planned place of the allocation `index`.
-    pub fn vacate(&mut self, region: u32, offset_bytes: u64, index: u32) {
-        let key = (region, offset_bytes);
-        if self.live.get(&key).is_some_and(|(_, holder)| *holder == index) {
-            self.live.remove(&key);
+    pub fn vacate(&mut self, place: Place, index: u32) {
+        if self.live.get(&place).is_some_and(|(_, holder)| *holder == index) {
+            self.live.remove(&place);
         }
     }
 
@@ -78,6 +79,6 @@ impl Loose {
 
     /// Regions of the planned places in use, one for each.
     pub fn regions(&self) -> impl Iterator<Item = usize> + '_ {
-        self.live.keys().map(|(region, _)| *region as usize)
+        self.live.keys().map(|place| place.region())
     }
 }

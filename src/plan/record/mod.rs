@@ -33,10 +33,11 @@ mod regions;
 mod script;
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Alignment, Plan, PlanError, Planner, Problem};
-use block::PLANNED;
+use super::{Alignment, Effort, Plan, PlanError, Planner, Problem};
+use block::{Place, Turn};
 use loose::Loose;
 use regions::Regions;
 use script::{Entry, Script};
@@ -50,8 +51,6 @@ static RECORDERS: AtomicU32 = AtomicU32::new(1);
 
 /// Bits of a stamp that count iterations; the recorder's number lies above them.
 const ITERATION_BITS: u32 = 40;
-/// The stamp of no iteration.
-const NO_STAMP: u64 = 0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
@@ -59,6 +58,13 @@ enum Mode {
     OnScript,
     /// Off its script, or without one.
     Loose,
+}
+
+/// What an allocation off the script was given.
+#[derive(Debug, Clone, Copy)]
+struct Made {
+    place: Place,
+    turn: Turn,
 }
 
 /// Records iterations and replays them; see the [module](self).
@@ -78,9 +84,10 @@ pub struct Recorder {
     /// Releases of the iteration that followed the script.
     released: u32,
     /// Stamp of the iteration while releases follow the script.
-    on_script: u64,
-    /// Stamp of the iteration.
-    stamp: u64,
+    on_script: Option<NonZeroU64>,
+    /// Stamp of the iteration: the recorder's number above a count.
+    stamp: NonZeroU64,
+    made: Made,
 
     mode: Mode,
     paused: bool,
@@ -103,14 +110,15 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder without any profile; every offset is a multiple of `alignment`.
     pub fn new(alignment: Alignment) -> Self {
-        let number = u64::from(RECORDERS.fetch_add(1, Ordering::Relaxed));
+        let number = u64::from(RECORDERS.fetch_add(1, Ordering::Relaxed)) << ITERATION_BITS;
         Recorder {
             entries: Vec::new(),
             done: Vec::new(),
             cursor: 0,
             released: 0,
-            on_script: NO_STAMP,
-            stamp: number << ITERATION_BITS,
+            on_script: None,
+            stamp: NonZeroU64::MIN.saturating_add(number),
+            made: Made { place: Place::planned(0, 0), turn: Turn::new(0, 0) },
             mode: Mode::Idle,
             paused: false,
             parked: Vec::new(),
@@ -121,14 +129,15 @@ impl Recorder {
             keys: HashMap::new(),
             max_shapes: 64,
             alignment,
-            planner: Planner::auto(),
+            planner: Planner::auto().effort(Effort::Fast),
             regions: Regions::new(alignment.bytes()),
             departures: Departures::default(),
             totals: RecorderReport::default(),
         }
     }
 
-    /// Plans with that planner ([`Planner::auto`] otherwise).
+    /// Plans with that planner ([`Planner::auto`] at [`Effort::Fast`] otherwise). It works while an iteration
+    /// ends: a deadline bounds how long.
     pub fn planner(mut self, planner: Planner) -> Self {
         self.planner = planner;
         self
@@ -158,26 +167,22 @@ impl Recorder {
     /// Outside of an iteration and while [paused](Self::pause): overflow.
     ///
     /// # Errors
-    /// The size is over the limit of a region.
+    /// The size is over the limit of a region. The error is boxed, so that a block stays in registers.
     #[inline]
-    pub fn allocate(&mut self, label: &str, size_bytes: u64) -> Result<Block, PlanError> {
+    pub fn allocate(&mut self, label: &str, size_bytes: u64) -> Result<Block, Box<PlanError>> {
         if let Some(entry) = self.entries.get(self.cursor as usize)
             && entry.size_bytes == size_bytes
             && entry.released == self.released
         {
-            let block = Block {
-                offset_bytes: entry.offset_bytes,
-                size_bytes,
-                stamp: self.stamp,
-                region: entry.region,
-                node: PLANNED,
-                index: self.cursor,
-                due: entry.due,
-            };
-            self.cursor += 1;
-            return Ok(block);
+            // It counts no further than there are entries.
+            self.cursor = self.cursor.wrapping_add(1);
+            return Ok(Block { place: entry.place, size_bytes, stamp: self.stamp, turn: entry.turn });
         }
-        self.allocate_elsewhere(label, size_bytes)
+        // Comes back in a field: returned through memory, it would make the block above go that way too,
+        // which takes longer than all the rest.
+        self.allocate_elsewhere(label, size_bytes)?;
+        let Made { place, turn } = self.made;
+        Ok(Block { place, size_bytes, stamp: self.stamp, turn })
     }
 
     /// Takes a block back.
@@ -185,14 +190,14 @@ impl Recorder {
     /// # Errors
     /// The block is another recorder's.
     #[inline]
-    pub fn release(&mut self, block: Block) -> Result<(), PlanError> {
-        if block.stamp == self.on_script
-            && block.due == self.cursor
-            && block.node == PLANNED
-            && let Some(done) = self.done.get_mut(block.index as usize)
+    pub fn release(&mut self, block: Block) -> Result<(), Box<PlanError>> {
+        if Some(block.stamp) == self.on_script
+            && block.turn.due() == self.cursor
+            && block.place.is_planned()
+            && let Some(done) = self.done.get_mut(block.turn.index() as usize)
         {
-            *done = block.stamp;
-            self.released += 1;
+            *done = block.stamp.get();
+            self.released = self.released.wrapping_add(1);
             return Ok(());
         }
         self.release_elsewhere(block)
@@ -203,7 +208,7 @@ impl Recorder {
     pub fn pause(&mut self) {
         if !self.paused && self.mode == Mode::OnScript {
             self.parked = std::mem::take(&mut self.entries);
-            self.on_script = NO_STAMP;
+            self.on_script = None;
         }
         self.paused = true;
     }
@@ -212,7 +217,7 @@ impl Recorder {
     pub fn resume(&mut self) {
         if self.paused && self.mode == Mode::OnScript {
             self.entries = std::mem::take(&mut self.parked);
-            self.on_script = self.stamp;
+            self.on_script = Some(self.stamp);
         }
         self.paused = false;
     }

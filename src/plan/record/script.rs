@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::block::{Place, Turn};
 use crate::plan::{Alignment, Plan, PlanError, Planner, Problem, TensorId};
 
 /// Never released, so far.
@@ -20,11 +21,10 @@ pub struct Logged {
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     pub size_bytes: u64,
-    pub offset_bytes: u64,
-    /// Region; until [`Script::bind`] the arena.
-    pub region: u32,
-    /// How many allocations the iteration has made when it is released.
-    pub due: u32,
+    /// In its region; until [`Script::bind`] in its arena.
+    pub place: Place,
+    /// Its number, and how many allocations the iteration has made when it is released.
+    pub turn: Turn,
     /// How many releases come before this allocation; [`NEVER`] where it is left out of the plan.
     pub released: u32,
 }
@@ -71,9 +71,8 @@ impl Script {
             arenas_of.push(arena as u32);
             entries.push(Entry {
                 size_bytes: logged.size_bytes,
-                offset_bytes,
-                region: arena as u32,
-                due: logged.due,
+                place: Place::planned(arena, offset_bytes),
+                turn: Turn::new(i as u32, logged.due),
                 released: if ids[i].is_some() { released } else { NEVER },
             });
         }
@@ -94,7 +93,8 @@ impl Script {
     /// Says in which region each arena lies now.
     pub fn bind(&mut self, regions: &[usize]) {
         for (entry, arena) in self.entries.iter_mut().zip(&self.arenas_of) {
-            entry.region = regions.get(*arena as usize).map_or(0, |region| *region as u32);
+            let region = regions.get(*arena as usize).copied().unwrap_or(0);
+            entry.place = Place::planned(region, entry.place.offset_bytes());
         }
     }
 
