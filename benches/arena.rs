@@ -1,7 +1,9 @@
 //! What an allocation and its release cost: by profile, in an offset allocator, in a best-fit pool.
 
+#[allow(unused_imports, reason = "its tests run with the program's")]
 #[path = "../src/cli/arena/peers.rs"]
 mod peers;
+#[allow(dead_code, unused_imports, reason = "departures are measured by the program alone")]
 #[path = "../src/cli/arena/trace.rs"]
 mod trace;
 

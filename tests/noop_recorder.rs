@@ -55,7 +55,10 @@ fn overflow_comes_and_goes_with_its_buffers() {
     let large = recorder.allocate("t0", 9000).unwrap();
     assert!(!large.is_planned() && recorder.bytes() >= arena + 9000);
     assert!(recorder.view(&large).is_some());
+    let rest = ["t1", "t2"].map(|name| recorder.allocate(name, 5000).unwrap());
+    assert!(rest.iter().all(Block::is_planned));
     recorder.release(large).unwrap();
+    rest.into_iter().for_each(|block| recorder.release(block).unwrap());
     block_on(&gpu.device, recorder.end()).unwrap();
     assert_eq!(recorder.bytes(), recorder.recorder().report().arena_bytes.next_multiple_of(4));
     assert!(iterate(&gpu, &mut recorder, 0, &[9000, 5000, 5000]));

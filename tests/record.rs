@@ -265,13 +265,11 @@ fn pauses_are_left_out_of_the_profile() {
         for _ in 0..i {
             cache.push(recorder.allocate("cache", 100 + i).unwrap());
         }
-        if i == 3 {
-            // Also of the profile's: a release in a pause counts where it is due.
-            assert!(a.is_planned());
-        }
+        // Of the profile: a release counts in a pause as well.
+        assert_eq!(a.is_planned(), i > 0);
+        recorder.release(a).unwrap();
         recorder.resume();
         let b = recorder.allocate("b", 20).unwrap();
-        recorder.release(a).unwrap();
         recorder.release(b).unwrap();
         let iteration = recorder.end().unwrap();
         assert_eq!((iteration.allocations, iteration.planned), (2, i == 0));
@@ -323,6 +321,19 @@ fn mistakes_of_the_caller_are_errors() {
     );
     let block = recorder.allocate("fits", 1000).unwrap();
     assert_eq!(other.release(block), Err(Box::new(PlanError::ForeignBlock { size_bytes: 1000 })));
+}
+
+/// A block has a number for so many regions; past them is an error, and the blocks before are right.
+#[test]
+fn regions_that_cannot_be_numbered_are_refused() {
+    let mut recorder = Recorder::new(Alignment::ONE).max_region_bytes(8).first_overflow_bytes(8);
+    let blocks: Vec<Block> = (0..4096).map(|_| recorder.allocate("block", 8).unwrap()).collect();
+    assert!(blocks.iter().enumerate().all(|(i, block)| block.region() == i));
+    let refused = recorder.allocate("block", 8).unwrap_err();
+    assert!(refused.to_string().contains("4,096 regions"), "{refused}");
+    blocks.into_iter().for_each(|block| recorder.release(block).unwrap());
+    recorder.trim().unwrap();
+    assert_eq!(recorder.regions().count(), 0);
 }
 
 /// Over the limit of one region a plan gets several, and so does the replay.

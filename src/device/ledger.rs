@@ -1,5 +1,7 @@
 //! Our own books: what is held by name, now and at most.
 
+use super::PoolReport;
+
 /// What one name holds.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
@@ -68,5 +70,51 @@ impl Ledger {
     /// Most bytes set aside for all at one time.
     pub fn most_reserved_bytes(&self) -> u64 {
         self.most_reserved_bytes
+    }
+}
+
+/// The books of a pool: one row a label.
+impl From<&PoolReport> for Ledger {
+    fn from(pool: &PoolReport) -> Self {
+        let row = |label: &super::LabelReport| MemoryRow {
+            label: label.label.clone(),
+            used_bytes: label.bytes.in_use_bytes,
+            reserved_bytes: label.bytes.reserved_bytes,
+            most_used_bytes: label.bytes.in_use_high_bytes,
+            most_reserved_bytes: label.bytes.reserved_high_bytes,
+        };
+        Ledger {
+            rows: pool.labels.iter().map(row).collect(),
+            most_used_bytes: pool.total.in_use_high_bytes,
+            most_reserved_bytes: pool.total.reserved_high_bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pools_books_are_taken_over() {
+        let bytes = super::super::PoolBytes {
+            in_use_bytes: 5,
+            reserved_bytes: 8,
+            in_use_high_bytes: 6,
+            reserved_high_bytes: 9,
+        };
+        let labels = vec![super::super::LabelReport { label: "weights".to_owned(), bytes }];
+        let pool = PoolReport {
+            total: bytes,
+            labels,
+            sessions: Vec::new(),
+            budget_bytes: None,
+            lane_changes: 0,
+            rebuilds: 0,
+        };
+        let ledger = Ledger::from(&pool);
+        assert_eq!((ledger.used_bytes(), ledger.reserved_bytes()), (5, 8));
+        assert_eq!((ledger.most_used_bytes(), ledger.most_reserved_bytes()), (6, 9));
+        assert_eq!((ledger.rows()[0].label.as_str(), ledger.rows()[0].most_reserved_bytes), ("weights", 9));
     }
 }

@@ -22,8 +22,8 @@ pub struct Block {
 pub struct Place(u64);
 
 impl Place {
-    const OFFSET_BITS: u32 = 48;
-    const REGION_BITS: u32 = 15;
+    const OFFSET_BITS: u32 = 51;
+    const REGION_BITS: u32 = 12;
     const OVERFLOW: u64 = 1 << 63;
     /// No region reaches as far.
     pub const MAX_BYTES: u64 = 1 << Self::OFFSET_BITS;

@@ -1,7 +1,7 @@
 //! Between iterations: plans are made, regions grow, shrink and go.
 
 use super::script::{Logged, NEVER, Script};
-use super::{Departures, Iteration, Mode, Recorder};
+use super::{Departures, Iteration, Mode, Recorder, TOO_MANY_REGIONS};
 use crate::plan::PlanError;
 use crate::plan::clock::Instant;
 
@@ -139,6 +139,9 @@ impl Recorder {
         self.scripts[self.current] = Script::default();
         let mut script = Script::new(log, self.alignment, &self.planner)?;
         script.used = used;
+        if !self.regions.has_room(script.arenas.len()) {
+            return Err(TOO_MANY_REGIONS);
+        }
         self.totals.plans += 1;
         self.totals.plan_seconds += started.elapsed().as_secs_f64();
         log::debug!("recorder: {} allocations planned at {} bytes", script.log.len(), script.peak_bytes());
@@ -149,7 +152,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Drops overflow in which nothing lives, also during an iteration: whoever backs it had no memory for it.
+    /// Drops overflow in which nothing lives, also during an iteration: there was no memory for it.
     #[cfg(feature = "gpu")]
     pub(crate) fn shed(&mut self) {
         self.regions.drop_empty_overflow();

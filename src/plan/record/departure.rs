@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::block::{Block, Place, Turn};
 use super::script::{Logged, NEVER};
-use super::{ITERATION_BITS, Made, Mode, Recorder};
+use super::{ITERATION_BITS, Made, Mode, Recorder, TOO_MANY_REGIONS};
 use crate::plan::PlanError;
 
 impl Recorder {
@@ -17,6 +17,9 @@ impl Recorder {
             let tensor = label.to_owned();
             let refused = PlanError::OverBuffer { tensor, needed_bytes: size_bytes, limit_bytes };
             return Err(Box::new(refused));
+        }
+        if !self.regions.has_room(1) {
+            return Err(Box::new(TOO_MANY_REGIONS));
         }
         self.made = if self.paused || self.mode == Mode::Idle {
             self.totals.outside += 1;

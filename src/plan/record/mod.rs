@@ -52,6 +52,10 @@ static RECORDERS: AtomicU32 = AtomicU32::new(1);
 /// Bits of a stamp that count iterations; the recorder's number lies above them.
 const ITERATION_BITS: u32 = 40;
 
+/// A block has 12 bits for its region.
+const TOO_MANY_REGIONS: PlanError =
+    PlanError::Iteration { what: "needs more than 4,096 regions: the limit of a region is too small for it" };
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Idle,

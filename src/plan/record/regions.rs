@@ -105,6 +105,11 @@ impl Regions {
         self.most_bytes
     }
 
+    /// Whether there is a number for that many regions more.
+    pub fn has_room(&self, more: usize) -> bool {
+        self.held.iter().flatten().count() + more <= Place::MAX_REGIONS
+    }
+
     /// Regions of the arenas, in the order of plans.
     pub fn arenas(&self) -> &[usize] {
         &self.arenas

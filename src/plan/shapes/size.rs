@@ -43,8 +43,8 @@ impl Size {
         self.ceil_div(multiple) * multiple.get()
     }
 
-    /// Its value where the dimensions have those values, in the order of [`super::ShapedProblem::dim`]; `None`
-    /// where a dimension has none, or where it is over 64 bits.
+    /// Its value where the dimensions have those values, in the order of [`super::ShapedProblem::dim`];
+    /// `None` where a dimension has none, or where it is over 64 bits.
     pub fn at(&self, dims: &[u64]) -> Option<u64> {
         match &self.0 {
             Expression::Constant(value) => Some(*value),
