@@ -48,8 +48,8 @@ fn value(tree: &Tree, dims: &[u64]) -> u64 {
         Tree::Dim(i) => dims[*i],
         Tree::Sum(a, b) => value(a, dims) + value(b, dims),
         Tree::Product(a, b) => value(a, dims) * value(b, dims),
-        Tree::CeilDiv(a, n) => (value(a, dims) + n - 1) / n,
-        Tree::RoundUp(a, n) => (value(a, dims) + n - 1) / n * n,
+        Tree::CeilDiv(a, n) => value(a, dims).div_ceil(*n),
+        Tree::RoundUp(a, n) => value(a, dims).div_ceil(*n) * n,
     }
 }
 
