@@ -147,16 +147,18 @@ fn sessions_of_a_lane_share_the_largest_and_other_lanes_share_nothing() {
 fn equal_weights_are_held_once_and_go_with_their_last_user() {
     let gpu = Gpu::noop(|_| ());
     let pool = pool(&gpu, PoolOptions::default());
-    let ones = || Weight::new("ones", vec![1.0f32; 256]);
-    let twos = || Weight::new("twos", vec![2.0f32; 256]);
-    let a = join(&pool, spec("a", &[4]).weight(ones()).weight(twos()).weight(ones())).unwrap();
-    assert_eq!(pool.report().label("weights").reserved_bytes, 2048, "tied weights are one");
-    let other = Weight::new("the same under another name", vec![2.0f32; 256]);
-    let b =
-        join(&pool, spec("b", &[4]).weight(other).weight(Weight::new("threes", vec![3.0f32; 64]))).unwrap();
-    assert_eq!(pool.report().label("weights").reserved_bytes, 2048 + 256);
+    let large = |name, value: f32| Weight::new(name, vec![value; 16_384]);
+    let (small, k64) = (|value: f32| Weight::new("small", vec![value; 64]), 65_536);
+    let ones = || large("ones", 1.0);
+    let a = spec("a", &[4]).weight(ones()).weight(large("twos", 2.0)).weight(ones()).weight(small(0.5));
+    let a = join(&pool, a.weight(small(0.5)).weight(small(0.25))).unwrap();
+    assert_eq!(pool.report().label("weights").reserved_bytes, 2 * k64 + 512, "tied weights are one");
+    let other = large("the same under another name", 2.0);
+    let b = join(&pool, spec("b", &[4]).weight(other).weight(small(0.5))).unwrap();
     let report = pool.report();
-    assert_eq!((report.sessions[0].weights_bytes, report.sessions[0].shared_weights_bytes), (2048, 1024));
+    assert_eq!(report.label("weights").reserved_bytes, 2 * k64 + 512 + 256);
+    assert_eq!(report.sessions[0].weights_bytes, 2 * k64 + 512);
+    assert_eq!(report.sessions[0].shared_weights_bytes, k64);
     let place = |session: &Session, weight| {
         let lease = block_on(&gpu.device, session.lease()).unwrap();
         let view = lease.weight(weight).unwrap();
@@ -164,11 +166,15 @@ fn equal_weights_are_held_once_and_go_with_their_last_user() {
     };
     assert_eq!(place(&a, 1), place(&b, 0));
     assert_eq!(place(&a, 0), place(&a, 2));
+    assert_eq!(place(&a, 3), place(&a, 4));
     assert_ne!(place(&a, 0), place(&a, 1));
+    // A small weight does not keep the others of its session there.
     drop(a);
     let left = pool.report().label("weights");
-    assert_eq!((left.in_use_bytes, left.reserved_bytes), (1024 + 256, 2048 + 256), "the block of a stays");
-    drop(b);
+    assert_eq!((left.in_use_bytes, left.reserved_bytes), (k64 + 256, k64 + 256));
+    let c = join(&pool, spec("c", &[4]).weight(small(0.5))).unwrap();
+    assert_eq!(place(&c, 0), place(&b, 1), "all of the small ones are the same");
+    drop((b, c));
     assert_eq!(pool.report().label("weights").reserved_bytes, 0);
 }
 

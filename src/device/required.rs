@@ -40,7 +40,6 @@ impl Required {
 /// the plan's offsets.
 pub fn required(problem: &Problem, plan: &Plan, limits: &DeviceLimits) -> Result<Required, DeviceError> {
     plan.validate(problem)?;
-    let required = Required::arenas_of(plan, limits)?;
     let tensors = || problem.ids().map(|id| (id, &problem.tensors()[id.index()]));
     // An engine binds each tensor whole.
     if let Some((_, tensor)) = tensors().find(|(_, t)| t.size_bytes() > limits.max_binding_bytes) {
@@ -51,6 +50,7 @@ pub fn required(problem: &Problem, plan: &Plan, limits: &DeviceLimits) -> Result
             available_bytes: limits.max_binding_bytes,
         });
     }
+    let required = Required::arenas_of(plan, limits)?;
     let device_bytes = limits.storage_alignment_bytes;
     match tensors().find(|(id, _)| !plan.offset_bytes(*id).is_multiple_of(device_bytes)) {
         None => Ok(required),

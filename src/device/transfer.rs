@@ -15,6 +15,11 @@ use wgpu::{PollType, Queue};
 /// Runs a future of this crate to its end on a native device, polling the device instead of spinning. For
 /// the edge of a program (a binary, a test); the library itself never blocks.
 pub fn block_on<T>(device: &Device, future: impl Future<Output = T>) -> T {
+    drive(future, || vec![device.clone()])
+}
+
+/// The same for a device that may be replaced meanwhile: `devices` tells which may have work now.
+pub(super) fn drive<T>(future: impl Future<Output = T>, devices: impl Fn() -> Vec<Device>) -> T {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
@@ -22,8 +27,10 @@ pub fn block_on<T>(device: &Device, future: impl Future<Output = T>) -> T {
         if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
             return value;
         }
-        if let Err(error) = device.poll(PollType::wait_indefinitely()) {
-            log::debug!("poll: {error}");
+        for device in devices() {
+            if let Err(error) = device.poll(PollType::wait_indefinitely()) {
+                log::debug!("poll: {error}");
+            }
         }
         // What is waited for may be another thread, not the device: sleep until woken, but not for long, as
         // callbacks come only to who polls.

@@ -199,6 +199,7 @@ impl PooledNetwork {
         let index = self.index();
         let mut uploader = Uploader::new(lease.device(), lease.queue());
         uploader.write(state(lease, index.params), 0, &blocks.bytes).await?;
+        uploader.flush().await;
         let readback = Readback::over(lease.device(), lease.queue(), state(lease, index.staging));
         let pipelines = Pipelines::new(lease.device());
         Ok(OnDevice { pipelines, bound, blocks, readback, weights })

@@ -28,12 +28,12 @@ pub fn inputs(program: &Program, seed: u32) -> Vec<Vec<f32>> {
 
 /// A session in a pool.
 pub fn join(pool: &ArenaPool, graph: Graph, lane: Lane) -> PooledNetwork {
-    block_on(&pool.device(), PooledNetwork::compile(pool, graph, lane)).unwrap()
+    pool.block_on(PooledNetwork::compile(pool, graph, lane)).unwrap()
 }
 
 /// One run in the pool.
 pub fn run(network: &PooledNetwork, inputs: &[Vec<f32>]) -> Result<Vec<Vec<f32>>, ExecError> {
-    block_on(&network.session().pool().device(), network.run(inputs))
+    network.session().pool().block_on(network.run(inputs))
 }
 
 /// What a network computes alone, on a device without a pool, and the device bytes that it takes there.

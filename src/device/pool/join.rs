@@ -1,7 +1,7 @@
 //! Joining: everything that can be refused is, before a byte is allocated.
 
 use super::lane::{LaneArenas, Made, raise, sizes};
-use super::weights::{HeldWeight, Sorted};
+use super::parcel::{HeldWeights, Sorted};
 use super::{
     ArenaPool, Context, DeviceError, Entry, InUse, Label, Lane, Own, OwnedBuffer, Session, SessionSpec, State,
 };
@@ -20,7 +20,7 @@ impl ArenaPool {
         let context = self.context();
         context.check()?;
         let need = spec.required(&context.limits)?.arenas;
-        let sorted = self.0.store.sort(&spec.weights, &context)?;
+        let sorted = self.0.store.sort(&spec.weights, &context.limits)?;
         let (sizes, held) = self.state().admit(&spec, &need, &sorted)?;
         let made = Made::new(&context, spec.lane, &sizes, held.as_deref()).await?;
         let weights = self.0.store.hold(sorted, &context).await?;
@@ -51,7 +51,7 @@ impl State {
         let lane_bytes = self.lane_bytes(spec.lane);
         let grown_bytes = wanted.iter().sum::<u64>().max(lane_bytes) - lane_bytes;
         let state_bytes: u64 = spec.state.iter().map(|s| s.bytes.next_multiple_of(4).max(4)).sum();
-        let needed_bytes = grown_bytes + state_bytes + sorted.places.blocks.iter().sum::<u64>();
+        let needed_bytes = grown_bytes + state_bytes + sorted.fresh_bytes();
         let budget_bytes = self.options.budget_bytes;
         match (held_bytes + needed_bytes).checked_sub(budget_bytes) {
             None | Some(0) => {}
@@ -89,7 +89,7 @@ impl Own {
     pub(super) async fn new(
         context: &Context,
         spec: &SessionSpec,
-        weights: Vec<Arc<HeldWeight>>,
+        weights: HeldWeights,
     ) -> Result<Self, DeviceError> {
         let (mut state, mut _used) = (Vec::with_capacity(spec.state.len()), Vec::new());
         for one in &spec.state {

@@ -184,9 +184,7 @@ impl Lease {
 
     /// A weight of the session, or `None` where it brought fewer. Bind it read-only: others read it too.
     pub fn weight(&self, index: usize) -> Option<View<'_>> {
-        let held = self.own.weights.get(index)?;
-        let bytes = held.offset_bytes..(held.offset_bytes + held.size_bytes()).next_multiple_of(4);
-        Some(View { buffer: &held.block.buffer, bytes })
+        self.own.weights.view(index)
     }
 }
 

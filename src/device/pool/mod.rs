@@ -10,6 +10,7 @@ mod lane;
 mod lease;
 mod ledger;
 mod options;
+mod parcel;
 mod rebuild;
 mod report;
 mod spec;
@@ -23,13 +24,14 @@ pub use report::{LabelReport, PoolReport, SessionReport};
 pub use spec::{Lane, SessionSpec};
 pub use weights::{Weight, WeightSource};
 
+use super::transfer::drive;
 use super::{DeviceError, DeviceLimits, DeviceWatch};
 use lane::LaneState;
 use ledger::{InUse, Label, Ledger, OwnedBuffer};
+use parcel::{HeldParcel, HeldWeights, Store};
 use slotmap::SlotMap;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use weights::{HeldWeight, Store};
 use wgpu::{Device, Queue};
 
 slotmap::new_key_type! {
@@ -58,6 +60,8 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     context: Context,
+    /// The device that a rebuild is moving to.
+    arriving: Option<Device>,
     options: PoolOptions,
     lanes: BTreeMap<Lane, LaneState>,
     sessions: SlotMap<SessionKey, Entry>,
@@ -92,7 +96,7 @@ struct Entry {
 #[derive(Debug)]
 struct Own {
     state: Vec<OwnedBuffer>,
-    weights: Vec<Arc<HeldWeight>>,
+    weights: HeldWeights,
     _used: Vec<InUse>,
 }
 
@@ -124,7 +128,7 @@ impl ArenaPool {
         let ledger = Arc::new(Ledger::default());
         let context = Context::new(device, queue, watch, &ledger, 0);
         let (lanes, sessions, arenas) = (BTreeMap::new(), SlotMap::with_key(), SlotMap::with_key());
-        let state = State { context, options, lanes, sessions, arenas, changes: 0 };
+        let state = State { context, arriving: None, options, lanes, sessions, arenas, changes: 0 };
         let (growing, store) = (Arc::default(), Store::default());
         ArenaPool(Arc::new(Shared { growing, state: Mutex::new(state), store, ledger }))
     }
@@ -188,6 +192,15 @@ impl ArenaPool {
     pub fn explain(&self, error: DeviceError) -> DeviceError {
         let context = self.context();
         context.watch.explain(&context.device, error)
+    }
+
+    /// Runs a future to its end like [`super::block_on`], on whichever device the pool has at the time: for
+    /// threads that go on while another one rebuilds.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        drive(future, || {
+            let state = self.state();
+            state.arriving.iter().chain([&state.context.device]).cloned().collect()
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

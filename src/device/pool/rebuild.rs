@@ -1,8 +1,9 @@
 //! Another device after one was lost.
 
 use super::lane::{Made, raise, sizes};
-use super::weights::{HeldWeight, Store};
+use super::parcel::{HeldParcel, HeldWeights, Store};
 use super::{ArenaPool, Context, DeviceError, DeviceWatch, Lane, Own};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use wgpu::{Device, Queue};
@@ -23,6 +24,13 @@ impl ArenaPool {
         watch: &DeviceWatch,
     ) -> Result<(), DeviceError> {
         let _turn = self.0.growing.enter().await;
+        self.state().arriving = Some(device.clone());
+        let moved = self.move_to(device, queue, watch).await;
+        self.state().arriving = None;
+        moved
+    }
+
+    async fn move_to(&self, device: &Device, queue: &Queue, watch: &DeviceWatch) -> Result<(), DeviceError> {
         let (epoch, options, sessions) = {
             let state = self.state();
             let session = |(key, entry): (_, &super::Entry)| (key, entry.spec.clone(), entry.own.clone());
@@ -43,7 +51,8 @@ impl ArenaPool {
             let sizes = sizes(need, &options, &context)?;
             made.push((*lane, Made::new(&context, *lane, &sizes, None).await?));
         }
-        let moved = Moved::new(sessions.iter().flat_map(|(_, _, own)| &own.weights), &context).await?;
+        let moved =
+            Moved::new(sessions.iter().flat_map(|(_, _, own)| &own.weights.parcels), &context).await?;
         let mut owns = Vec::with_capacity(sessions.len());
         for (_, spec, own) in &sessions {
             owns.push(Arc::new(Own::new(&context, spec, moved.of(&own.weights)).await?));
@@ -66,34 +75,29 @@ impl ArenaPool {
             old.extend(state.settle(lane, &self.0.ledger));
         }
         drop(state);
-        self.0.store.adopt(&moved.all);
+        self.0.store.adopt(moved.0.values());
         Ok(())
     }
 }
 
-/// Weights on the new device.
-struct Moved {
-    all: Vec<Arc<HeldWeight>>,
-    /// New ones by the address of the old.
-    index: HashMap<*const HeldWeight, usize>,
-}
+/// Parcels of weights on the new device, by the address of the old.
+struct Moved(HashMap<*const HeldParcel, Arc<HeldParcel>>);
 
 impl Moved {
     async fn new(
-        old: impl Iterator<Item = &Arc<HeldWeight>>,
+        old: impl Iterator<Item = &Arc<HeldParcel>>,
         context: &Context,
     ) -> Result<Self, DeviceError> {
-        let (mut index, mut distinct) = (HashMap::new(), Vec::new());
+        let mut moved = HashMap::new();
         for held in old {
-            index.entry(Arc::as_ptr(held)).or_insert_with(|| {
-                distinct.push(held.clone());
-                distinct.len() - 1
-            });
+            if let Entry::Vacant(entry) = moved.entry(Arc::as_ptr(held)) {
+                entry.insert(Store::again(held, context).await?);
+            }
         }
-        Ok(Moved { all: Store::again(&distinct, context).await?, index })
+        Ok(Moved(moved))
     }
 
-    fn of(&self, old: &[Arc<HeldWeight>]) -> Vec<Arc<HeldWeight>> {
-        old.iter().map(|held| self.all[self.index[&Arc::as_ptr(held)]].clone()).collect()
+    fn of(&self, old: &HeldWeights) -> HeldWeights {
+        old.moved(old.parcels.iter().map(|held| self.0[&Arc::as_ptr(held)].clone()).collect())
     }
 }

@@ -1,6 +1,6 @@
 //! The pool's account of itself.
 
-use super::{ArenaPool, HeldWeight, PoolBytes};
+use super::{ArenaPool, HeldParcel, PoolBytes};
 use crate::plan::report::grouped;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -59,8 +59,8 @@ impl ArenaPool {
         let state = self.state();
         let mut users: HashMap<_, (u64, usize)> = HashMap::new();
         let distinct = |entry: &super::Entry| {
-            let one = |w: &Arc<HeldWeight>| (Arc::as_ptr(w), w.size_bytes());
-            entry.own.weights.iter().map(one).collect::<HashMap<_, u64>>()
+            let one = |w: &Arc<HeldParcel>| (Arc::as_ptr(w), w.size_bytes());
+            entry.own.weights.parcels.iter().map(one).collect::<HashMap<_, u64>>()
         };
         for (weight, bytes) in state.sessions.values().flat_map(distinct) {
             users.entry(weight).or_insert((bytes, 0)).1 += 1;
