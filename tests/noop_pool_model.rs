@@ -1,5 +1,5 @@
-//! Random sequences of joins, leaves, leases, trims and rebuilds against a model that only adds up numbers, and
-//! what a pool says on a lost device.
+//! Random sequences of joins, leaves, leases, trims and rebuilds against a model that only adds up numbers,
+//! and what a pool says on a lost device.
 #![cfg(feature = "cli")]
 
 mod support;
