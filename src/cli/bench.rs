@@ -1,22 +1,32 @@
 //! `sublet bench`: what the parts of the crate cost on this machine.
 
-use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::error::CliError;
 use super::input::{self, Input, InputArgs};
+use super::record::{self, Record, all, report};
 use super::{Output, arena, layouts, units};
 use crate::device::resident_peak_bytes;
 use crate::plan::report::grouped;
-use crate::plan::{Effort, Planner, Problem, Proof, Synthetic, file};
+use crate::plan::{Effort, Planner, Problem, Proof, Synthetic};
 
 /// Arguments of `sublet bench`.
 #[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  sublet bench --all                      plan, layouts, run and memory on the best adapter, as a record
+  sublet bench --all --adapter nvidia --machine workstation --note 'nothing else ran'
+  sublet bench report -o bench.html       every record in benches/record, side by side"
+)]
 pub(super) struct Args {
     #[command(subcommand)]
-    what: What,
+    what: Option<What>,
+    #[command(flatten)]
+    all: all::Args,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -27,6 +37,8 @@ enum What {
     Arena(arena::Args),
     /// What each layout costs on a model: peak, arenas, bindings, barriers, encode and run time.
     Layouts(layouts::Args),
+    /// Records as one page.
+    Report(report::Args),
 }
 
 /// Arguments of `sublet bench plan`.
@@ -54,8 +66,8 @@ struct PlanArgs {
     /// Threads; the plans do not depend on them.
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
-    /// Also write the JSON to benches/record/MACHINE/<date>.json below the current folder.
-    #[arg(long, value_name = "MACHINE")]
+    /// Also write a record to benches/record/MACHINE/<date>.json below the current folder.
+    #[arg(long, value_name = "MACHINE", value_parser = record::machine)]
     record: Option<String>,
     #[command(flatten)]
     records: InputArgs,
@@ -66,14 +78,17 @@ const SCALES: &[usize] = &[10_000, 100_000, 1_000_000];
 
 pub(super) fn run(args: &Args) -> Result<Output, CliError> {
     match &args.what {
-        What::Plan(args) => plan(args),
-        What::Arena(args) => arena::run(args),
-        What::Layouts(args) => layouts::run(args),
+        Some(What::Plan(args)) => plan(args),
+        Some(What::Arena(args)) => arena::run(args),
+        Some(What::Layouts(args)) => layouts::run(args),
+        Some(What::Report(args)) => report::run(args),
+        None if args.all.all => all::run(&args.all),
+        None => Err(CliError::usage("bench needs --all, or plan, arena, layouts or report")),
     }
 }
 
 fn plan(args: &PlanArgs) -> Result<Output, CliError> {
-    let record = args.record.as_deref().map(record_path).transpose()?;
+    let record = args.record.as_deref().map(|machine| Record::new(machine, None, None));
     let mut rows = Vec::new();
     for input in &args.inputs {
         let Input { name, problem } = input::load(input, &args.records, None)?;
@@ -88,8 +103,11 @@ fn plan(args: &PlanArgs) -> Result<Output, CliError> {
     }
     let object = json!({ "plan": rows.iter().map(Row::json).collect::<Vec<_>>(), "threads": args.threads });
     let mut human = table(&rows);
-    if let Some(path) = record {
-        write_record(&path, &object)?;
+    if let Some(mut record) = record {
+        rows.iter().for_each(|row| row.record(&mut record));
+        record.finish();
+        let path = record.path();
+        record.write(&path)?;
         human.push_str(&format!("written to {}\n", path.display()));
     }
     Ok(Output { human, json: object, failure: None })
@@ -133,6 +151,13 @@ impl Row {
         if self.max_load_bytes == 0 { 1.0 } else { self.peak_bytes as f64 / self.max_load_bytes as f64 }
     }
 
+    fn record(&self, record: &mut Record) {
+        let mut push = |metric: &str, value: f64| record.push("plan", &self.name, metric, Some(value), 1);
+        push("max_load_bytes", self.max_load_bytes as f64);
+        push("peak_bytes", self.peak_bytes as f64);
+        push("plan_s", self.seconds);
+    }
+
     fn json(&self) -> Value {
         json!({
             "instance": self.name,
@@ -171,62 +196,4 @@ fn table(rows: &[Row]) -> String {
         ));
     }
     text
-}
-
-/// Where a record goes; the machine's name becomes one folder.
-fn record_path(machine: &str) -> Result<PathBuf, CliError> {
-    let plain = !machine.is_empty() && machine.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
-    if !plain {
-        return Err(CliError::input(format!("--record {machine}: use letters, digits, '-' and '_'")));
-    }
-    let days = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-    let (year, month, day) = civil(days);
-    Ok(Path::new("benches/record").join(machine).join(format!("{year:04}-{month:02}-{day:02}.json")))
-}
-
-/// Date of a day counted from 1970-01-01, in the Gregorian calendar.
-fn civil(days: u64) -> (u64, u64, u64) {
-    // Years from March on, so that the day added every four years is the last one.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
-}
-
-fn write_record(path: &Path, object: &Value) -> Result<(), CliError> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|e| CliError::input(format!("{}: {e}", folder.display())))?;
-    }
-    Ok(file::write_atomically(path, format!("{object:#}\n").as_bytes())?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{civil, record_path};
-
-    #[test]
-    fn days_are_dates() {
-        let dates = [
-            (0, (1970, 1, 1)),
-            (58, (1970, 2, 28)),
-            (59, (1970, 3, 1)),
-            (11_016, (2000, 2, 29)),
-            (20_513, (2026, 3, 1)),
-            (20_787, (2026, 11, 30)),
-        ];
-        for (days, date) in dates {
-            assert_eq!(civil(days), date);
-        }
-    }
-
-    #[test]
-    fn a_machine_is_one_folder() {
-        assert!(record_path("../elsewhere").is_err());
-        assert!(record_path("").is_err());
-        assert!(record_path("laptop-2").unwrap().starts_with("benches/record/laptop-2"));
-    }
 }

@@ -37,6 +37,13 @@ pub(super) struct Args {
     runs: usize,
 }
 
+impl Args {
+    /// A model on an adapter.
+    pub(super) fn of(model: String, adapter: Option<String>, cpu: bool, runs: usize) -> Self {
+        Args { model, shapes: ModelArgs::default(), adapter, cpu, runs }
+    }
+}
+
 /// One layout's numbers.
 struct Row {
     layout: Layout,

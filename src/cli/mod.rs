@@ -20,6 +20,7 @@ mod papers;
 mod passes;
 mod plan;
 mod profiles;
+mod record;
 mod run;
 mod target;
 mod tensors;
@@ -57,7 +58,7 @@ Examples:
   sublet validate plan.json
   sublet draw model.onnx -o map.html          the arenas as a picture
   sublet plan model.onnx --profile all        does it fit devices one does not own?
-  sublet bench layouts builtin:mobilenet_v2
+  sublet bench --all                          measure this machine, and write a record
 
 INPUT is a usage-record .csv (id,lower,upper,size), a plan .json, a model, or builtin:NAME.
 Exit codes: 0 good, 1 a check failed, 2 bad usage or input. Logs: RUST_LOG=info.";
@@ -76,7 +77,7 @@ enum Command {
     Run(run::Args),
     /// The proof of reuse; with --mutate, deliberate faults that must be caught.
     Audit(audit::Args),
-    /// What planning, allocating and the three layouts cost on this machine.
+    /// What planning, allocating, layouts and runs cost on this machine; --all writes a record.
     Bench(bench::Args),
     /// Adapters of this machine with the limits and features that matter.
     Devices,

@@ -1,5 +1,32 @@
 //! Floor 1, pure: a network as values and nodes with every shape known, and its liveness as a planning
 //! problem.
+//!
+//! A [`Graph`] is built by an importer, by [`crate::model::zoo`] or by hand; [`passes`] rewrite it and find
+//! what shares storage; [`usage()`] reads tensor usage records off the schedule; [`training`] derives an
+//! iteration of training.
+//!
+//! ```
+//! use sublet::graph::passes::Passes;
+//! use sublet::graph::{BinaryOp, Graph, Op, UnaryOp, Value, usage};
+//! use sublet::plan::{Alignment, Planner};
+//!
+//! let mut graph = Graph::new("twice");
+//! let [x, a, b, sum, out] = ["x", "a", "b", "sum", "out"].map(|name| graph.value(Value::f32(name, [256])));
+//! graph.inputs.push(x);
+//! graph.outputs.push(out);
+//! graph.node("exp", Op::Unary(UnaryOp::Exp), vec![x], vec![a]);
+//! graph.node("tanh", Op::Unary(UnaryOp::Tanh), vec![a], vec![b]);
+//! graph.node("add", Op::Binary(BinaryOp::Add), vec![a, b], vec![sum]);
+//! graph.node("relu", Op::Unary(UnaryOp::Relu), vec![sum], vec![out]);
+//! graph.check()?;
+//!
+//! let (graph, sharing) = Passes::ALL.apply(graph)?;
+//! let usage = usage(&graph, Alignment::PORTABLE, &sharing)?;
+//! assert_eq!(usage.problem.len(), 3); // inputs and outputs have buffers of their own
+//! let plan = Planner::auto().plan(&usage.problem)?;
+//! assert_eq!(plan.peak_bytes(), 2 * 1024); // the sum takes the bytes of an input that dies there
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod elementwise;
 mod error;

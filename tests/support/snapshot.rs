@@ -1,25 +1,19 @@
-//! Texts that are held against a file. `SUBLET_SNAPSHOTS=write cargo test ..` writes the files anew.
+//! Texts that are held against a file of tests/data.
 
 use std::path::Path;
 
-/// Fails where the text differs from `tests/data/NAME`, and says how to accept it.
+/// Fails where the text differs from the file. With SUBLET_BLESS=1 it writes the file instead, and fails so
+/// that nobody leaves it on.
 pub fn snapshot(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
-    if std::env::var_os("SUBLET_SNAPSHOTS").is_some_and(|value| value == "write") {
+    if std::env::var_os("SUBLET_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        return;
+        panic!("tests/data/{name} is written anew");
     }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    let line = expected.lines().zip(text.lines()).position(|(a, b)| a != b);
-    let line = line.unwrap_or_else(|| expected.lines().count().min(text.lines().count()));
-    let nth = |text: &str| text.lines().nth(line).unwrap_or("(ends)").to_owned();
-    assert!(
-        expected == text,
-        "tests/data/{name}, line {}:\n  expected {}\n  found    {}\n\
-         if that is right: SUBLET_SNAPSHOTS=write cargo test",
-        line + 1,
-        nth(&expected),
-        nth(text),
-    );
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    for (at, (now, before)) in text.lines().zip(before.lines()).enumerate() {
+        assert_eq!(now, before, "tests/data/{name}, line {}; if that is right: SUBLET_BLESS=1", at + 1);
+    }
+    assert_eq!(text.lines().count(), before.lines().count(), "tests/data/{name}: lines");
 }
