@@ -1,4 +1,5 @@
 //! `sublet bench --all` and `sublet bench report`: what a record holds, and the page made of records.
+#![cfg(feature = "cli")]
 
 mod support;
 

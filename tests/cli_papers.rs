@@ -1,4 +1,5 @@
 //! `sublet compare --paper`: the tables as they print, and their figures against the published records.
+#![cfg(feature = "cli")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! The binary: plan, compare, validate, as people and as scripts call them.
+#![cfg(feature = "cli")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

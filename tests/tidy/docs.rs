@@ -2,8 +2,16 @@
 
 use super::source::SourceFile;
 
-const DOCUMENTS: &[&str] =
-    &["README.md", "CHANGELOG.md", "docs/ARCHITECTURE.md", "docs/DESIGN.md", "docs/COMPARE.md"];
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "CHANGELOG.md",
+    "docs/ALGORITHMS.md",
+    "docs/ARCHITECTURE.md",
+    "docs/BENCHMARK.md",
+    "docs/COMPARE.md",
+    "docs/DESIGN.md",
+    "docs/EMBEDDING.md",
+];
 const MAP: &str = "docs/ARCHITECTURE.md";
 const NO_TEST: &str = "No test holds this yet";
 
