@@ -31,7 +31,7 @@
 //! | you have | begin with |
 //! |---|---|
 //! | tensors with sizes and lifetimes | [`plan::Problem`], [`plan::Planner`] |
-//! | an engine on wgpu with kernels of its own | [`plan`], then `device::DeviceArena` and `legal::PlainKernel` |
+//! | an engine on wgpu with own kernels | [`plan`], then `device::DeviceArena` and `legal::PlainKernel` |
 //! | an ONNX or TFLite file | `model::onnx`, `model::tflite`, then [`exec::Program`] |
 //! | a browser | `exec::Network` under the feature `web` |
 //! | doubts about a plan | [`plan::Plan::validate`], [`exec::audit`], [`legal::check`] |
@@ -43,7 +43,7 @@
 //!
 //! # Features
 //!
-//! `legal`: naga, merging of bindings. `gpu`: wgpu, arenas and networks on a device. `onnx`, `tflite`: import.
+//! `legal`: naga, merging of bindings. `gpu`: wgpu, arenas, networks on a device. `onnx`, `tflite`: import.
 //! `web`: the library in a browser. `cli`: the binary. None of them: the planner, the graph, the twins and
 //! the CPU executor.
 #![cfg_attr(not(feature = "driver-memory"), forbid(unsafe_code))]

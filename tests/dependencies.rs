@@ -22,8 +22,8 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// Whether an SPDX expression can be met with allowed licences alone: one of an OR, all of an AND, which binds
-/// closer. `/` is how OR was written once.
+/// Whether an SPDX expression can be met with allowed licences alone: one of an OR, all of an AND, which
+/// binds closer. `/` is how OR was written once.
 fn allowed(expression: &str) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

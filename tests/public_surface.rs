@@ -34,14 +34,16 @@ fn what_can_be_reached_is_listed_and_nothing_else() {
         ("lib.rs", "pub mod a;\nmod b;\npub use b::Shown as Seen;\n#[cfg(test)]\nmod tests;"),
         (
             "a/mod.rs",
-            "mod inner;\npub use inner::{Thing, made};\n/// Doc.\npub const LIMIT: u64 = 3;\npub(crate) fn hidden() {}",
+            "mod inner;\npub use inner::{Thing, made};\n/// Doc.\npub const LIMIT: u64 = 3;\n\
+             pub(crate) fn hidden() {}",
         ),
         (
             "a/inner.rs",
-            "#[derive(Debug, Clone)]\n#[non_exhaustive]\npub enum Thing { One, Two { size: u64 }, Three(u8) }\n\
+            "#[derive(Debug, Clone)]\n#[non_exhaustive]\n\
+             pub enum Thing { One, Two { size: u64 }, Three(u8) }\n\
              impl Thing { pub fn key(&self) -> &'static str { \"\" } fn secret(&self) {} }\n\
              impl std::fmt::Display for Thing { fn fmt(&self) {} }\n\
-             pub fn made<'a, T: Clone>(x: &'a T, steps: std::ops::RangeInclusive<u32>) -> Option<&'a T> { None }\n\
+             pub fn made<'a, T: Clone>(x: &'a T, to: std::ops::RangeInclusive<u32>) -> Option<&'a T> { None }\n\
              pub struct Unseen;",
         ),
         ("b.rs", "pub struct Shown { pub bytes: u64, inner: u32 }\npub trait Lost {}"),
@@ -59,7 +61,7 @@ sublet::a
         Three(u8)
         pub fn key(&self) -> &'static str
         impl std::fmt::Display
-    fn made<'a, T: Clone>(x: &'a T, steps: std::ops::RangeInclusive<u32>) -> Option<&'a T>
+    fn made<'a, T: Clone>(x: &'a T, to: std::ops::RangeInclusive<u32>) -> Option<&'a T>
 ";
     assert_eq!(found, expected);
 }

@@ -1,8 +1,8 @@
 //! Floor 3: runs a graph over a plan, on a wgpu device (feature `gpu`) or on the CPU, and proves that
 //! sharing bytes changed no bit.
 //!
-//! A [`Program`] is a graph lowered to dispatches with its planning problem. `Network` (feature `gpu`) runs it
-//! on a device, [`CpuNetwork`] on the CPU; [`audit()`] proves either. With a device it is
+//! A [`Program`] is a graph lowered to dispatches with its planning problem. `Network` (feature `gpu`) runs
+//! it on a device, [`CpuNetwork`] on the CPU; [`audit()`] proves either. With a device it is
 //! `Network::compile(&device, &queue, graph).await?`, then `network.run(&inputs).await?`.
 //!
 //! ```

@@ -23,7 +23,8 @@ const FORBIDDEN: &[(&str, &[&str])] =
 
 const PURE: &[&str] = &["plan", "legal", "graph", "kernel", "model", "draw"];
 
-/// Name of the floor that a path of `src/` belongs to; `lib.rs` belongs to none.
+/// Name of the floor that a path of `src/` belongs to; `lib.rs` belongs to none, nor do the documents
+/// that the doc tests read.
 fn floor_name(path: &str) -> Option<&'static str> {
     let rest = path.strip_prefix("src/")?;
     let top = rest.split('/').next()?.trim_end_matches(".rs");
@@ -39,7 +40,7 @@ pub fn upward_imports(files: &[SourceFile]) -> Vec<String> {
     let mut findings = Vec::new();
     for file in files.iter().filter(|f| f.path.starts_with("src/") && f.path.ends_with(".rs")) {
         let Some(own) = floor_name(&file.path) else {
-            if file.path != "src/lib.rs" {
+            if !["src/lib.rs", "src/documents.rs"].contains(&file.path.as_str()) {
                 findings.push(format!("{}:1: belongs to no floor", file.path));
             }
             continue;
