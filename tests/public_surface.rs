@@ -43,7 +43,8 @@ fn what_can_be_reached_is_listed_and_nothing_else() {
              pub enum Thing { One, Two { size: u64 }, Three(u8) }\n\
              impl Thing { pub fn key(&self) -> &'static str { \"\" } fn secret(&self) {} }\n\
              impl std::fmt::Display for Thing { fn fmt(&self) {} }\n\
-             pub fn made<'a, T: Clone>(x: &'a T, to: std::ops::RangeInclusive<u32>) -> Option<&'a T> { None }\n\
+             pub fn made<'a, T: Clone>(x: &'a T, to: std::ops::RangeInclusive<u32>) -> Option<&'a T> {\n\
+             None }\n\
              pub struct Unseen;",
         ),
         ("b.rs", "pub struct Shown { pub bytes: u64, inner: u32 }\npub trait Lost {}"),

@@ -75,7 +75,9 @@ impl Tree {
                 "crate" => at.clear(),
                 "self" => {}
                 "super" => drop(at.pop()),
-                _ if i == 0 && !self.modules.contains_key(&[&at[..], &[word.clone()]].concat()) => {
+                _ if i == 0
+                    && !self.modules.contains_key(&[&at[..], std::slice::from_ref(word)].concat()) =>
+                {
                     return None;
                 }
                 _ => at.push(word.clone()),

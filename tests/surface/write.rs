@@ -47,11 +47,10 @@ type Impls<'a> = BTreeMap<String, Vec<&'a ItemImpl>>;
 fn impls(tree: &Tree) -> Impls<'_> {
     let mut found = Impls::new();
     for item in tree.modules.values().flat_map(|module| &module.items) {
-        if let (Item::Impl(item), false) = (item, matches!(item, Item::Impl(i) if only_in_tests(&i.attrs))) {
-            if let Type::Path(path) = &*item.self_ty {
-                let name = path.path.segments.last().map(|segment| segment.ident.to_string());
-                found.entry(name.unwrap_or_default()).or_default().push(item);
-            }
+        let Item::Impl(item) = item else { continue };
+        if let (Type::Path(path), false) = (&*item.self_ty, only_in_tests(&item.attrs)) {
+            let name = path.path.segments.last().map(|segment| segment.ident.to_string());
+            found.entry(name.unwrap_or_default()).or_default().push(item);
         }
     }
     found

@@ -38,8 +38,9 @@ fn in_chunks(p: &ConvParams, image: &[f32], w: &[f32], plane: &mut [f32]) {
     for row in (0..w.len()).step_by(p.kernel[1]) {
         for first in (row..row + p.kernel[1]).step_by(CHUNK) {
             sum.fill(0.0);
-            for tap in first..(first + CHUNK).min(row + p.kernel[1]) {
-                one_tap(p, image, tap, w[tap], &mut sum);
+            let end = (first + CHUNK).min(row + p.kernel[1]);
+            for (tap, weight) in w.iter().enumerate().take(end).skip(first) {
+                one_tap(p, image, tap, *weight, &mut sum);
             }
             for (total, sum) in plane.iter_mut().zip(&sum) {
                 *total += sum;
