@@ -54,7 +54,7 @@ pub struct Departed {
     pub overflowed_bytes: u64,
     /// Seconds to plan anew at its end, median.
     pub plan_seconds: f64,
-    /// Nanoseconds a pair in the iteration after.
+    /// Nanoseconds a pair in the iterations after, median.
     pub after_ns: f64,
     /// Peak of the new plan.
     pub peak_bytes: u64,
@@ -180,11 +180,13 @@ pub fn depart(trace: &Trace, how: &How, percent: u64) -> Result<Departed, PlanEr
         each(&mut ns, start);
         let iteration = recorder.end()?;
         plans.push(recorder.report().plan_seconds - planned);
-        let start = Instant::now();
-        recorder.begin(&[])?;
-        iterate(&mut recorder, &larger, &mut held)?;
-        each(&mut after_ns, start);
-        recorder.end()?;
+        for _ in 0..how.runs.max(1) {
+            let start = Instant::now();
+            recorder.begin(&[])?;
+            iterate(&mut recorder, &larger, &mut held)?;
+            recorder.end()?;
+            each(&mut after_ns, start);
+        }
         overflowed_bytes = iteration.departures.overflowed_bytes;
         peak_bytes = recorder.report().peak_bytes;
     }

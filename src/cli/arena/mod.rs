@@ -29,7 +29,7 @@ const SYNTHETIC_TENSORS: usize = 10_000;
 #[command(after_help = "\
 Examples:
   sublet bench arena
-  sublet bench arena traces/*.csv --runs 21
+  sublet bench arena traces/*.csv --runs 301
 
 Records are allocated and released in the order of their steps; without INPUT three made-up streams are.
 Times are medians, in nanoseconds an allocation and its release. Every offset is a multiple of --align
@@ -39,7 +39,7 @@ pub(super) struct Args {
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// Passes over each stream, of which the median counts.
-    #[arg(long, value_name = "N", default_value_t = 11)]
+    #[arg(long, value_name = "N", default_value_t = 101)]
     runs: usize,
     /// Seed of the made-up records.
     #[arg(long, value_name = "N", default_value_t = 7)]
@@ -171,7 +171,7 @@ fn text(rows: &[Row]) -> String {
     let _ = writeln!(
         out,
         "\nsizes other than recorded\n{:<width$} {:>7} {:>9} {:>16} {:>10} {:>9} {:>16}",
-        "stream", "share", "ns a pair", "took overflow", "plan, ms", "ns after", "new peak"
+        "stream", "share", "ns a pair", "overflow, sum", "plan, ms", "ns after", "new peak"
     );
     for Row { name, departed, .. } in rows {
         for d in departed {

@@ -56,14 +56,23 @@ impl Place {
 }
 
 /// Which allocation of its iteration a block is, and when its release is due: after how many allocations
-/// of the iteration. In overflow the node to give back stands there instead.
+/// of the iteration. In overflow the node to give back stands there instead, as a number that no iteration
+/// counts up to, so that a replay need not ask where a block lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn(u64);
 
 impl Turn {
+    const NODE: u32 = 1 << 31;
+    /// An iteration has fewer allocations.
+    pub const MAX_ALLOCATIONS: usize = Self::NODE as usize;
+
     #[inline]
-    pub fn new(index: u32, due_or_node: u32) -> Self {
-        Turn(u64::from(due_or_node) << 32 | u64::from(index))
+    pub fn planned(index: u32, due: u32) -> Self {
+        Turn(u64::from(due) << 32 | u64::from(index))
+    }
+
+    pub fn overflow(index: u32, node: u32) -> Self {
+        Self::planned(index, node | Self::NODE)
     }
 
     #[inline]
@@ -77,7 +86,7 @@ impl Turn {
     }
 
     pub fn node(self) -> u32 {
-        self.due()
+        self.due() % Self::NODE
     }
 }
 
@@ -116,8 +125,10 @@ mod tests {
                 assert_eq!((place.region(), place.offset_bytes()), (region, offset));
             }
         }
-        let turn = Turn::new(7, u32::MAX);
-        assert_eq!((turn.index(), turn.due()), (7, u32::MAX));
+        let (planned, overflow) = (Turn::planned(7, u32::MAX), Turn::overflow(7, 9));
+        assert_eq!((planned.index(), planned.due()), (7, u32::MAX));
+        assert_eq!((overflow.index(), overflow.node()), (7, 9));
+        assert!(overflow.due() as usize >= Turn::MAX_ALLOCATIONS);
         assert_eq!((size_of::<Block>(), size_of::<Option<Block>>()), (32, 32));
     }
 }

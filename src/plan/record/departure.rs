@@ -1,8 +1,9 @@
 //! Allocations and releases that are not what the script says next.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use super::block::{Block, Place, Turn};
+use super::block::{Place, Turn};
 use super::script::{Logged, NEVER};
 use super::{ITERATION_BITS, Made, Mode, Recorder, TOO_MANY_REGIONS};
 use crate::plan::PlanError;
@@ -66,7 +67,7 @@ impl Recorder {
 
     fn overflow(&mut self, size_bytes: u64, index: u32) -> Made {
         let (region, taken) = self.regions.take(size_bytes);
-        Made { place: Place::overflow(region, taken.offset_bytes), turn: Turn::new(index, taken.node) }
+        Made { place: Place::overflow(region, taken.offset_bytes), turn: Turn::overflow(index, taken.node) }
     }
 
     /// From here on every place is checked: writes down what the iteration did so far, and what lives.
@@ -102,7 +103,7 @@ impl Recorder {
         if let Some(i) = found {
             let entry = self.parked[i];
             if self.loose.occupy(&entry, size_bytes, index) {
-                return Made { place: entry.place, turn: Turn::new(index, NEVER) };
+                return Made { place: entry.place, turn: Turn::planned(index, NEVER) };
             }
             self.departures.overflowed += 1;
         } else {
@@ -112,10 +113,16 @@ impl Recorder {
         self.overflow(size_bytes, index)
     }
 
+    /// Takes a block in its parts, in registers: as a whole it would be copied first, also on script.
     #[cold]
     #[inline(never)]
-    pub(super) fn release_elsewhere(&mut self, block: Block) -> Result<(), Box<PlanError>> {
-        let Block { place, size_bytes, stamp, turn } = block;
+    pub(super) fn release_elsewhere(
+        &mut self,
+        place: Place,
+        size_bytes: u64,
+        stamp: NonZeroU64,
+        turn: Turn,
+    ) -> Result<(), Box<PlanError>> {
         if stamp.get() >> ITERATION_BITS != self.stamp.get() >> ITERATION_BITS {
             return Err(Box::new(PlanError::ForeignBlock { size_bytes }));
         }

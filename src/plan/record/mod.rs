@@ -122,7 +122,7 @@ impl Recorder {
             released: 0,
             on_script: None,
             stamp: NonZeroU64::MIN.saturating_add(number),
-            made: Made { place: Place::planned(0, 0), turn: Turn::new(0, 0) },
+            made: Made { place: Place::planned(0, 0), turn: Turn::planned(0, 0) },
             mode: Mode::Idle,
             paused: false,
             parked: Vec::new(),
@@ -195,16 +195,16 @@ impl Recorder {
     /// The block is another recorder's.
     #[inline]
     pub fn release(&mut self, block: Block) -> Result<(), Box<PlanError>> {
-        if Some(block.stamp) == self.on_script
-            && block.turn.due() == self.cursor
-            && block.place.is_planned()
-            && let Some(done) = self.done.get_mut(block.turn.index() as usize)
+        let Block { place, size_bytes, stamp, turn } = block;
+        if Some(stamp) == self.on_script
+            && turn.due() == self.cursor
+            && let Some(done) = self.done.get_mut(turn.index() as usize)
         {
-            *done = block.stamp.get();
+            *done = stamp.get();
             self.released = self.released.wrapping_add(1);
             return Ok(());
         }
-        self.release_elsewhere(block)
+        self.release_elsewhere(place, size_bytes, stamp, turn)
     }
 
     /// Leaves out of the profile what follows, until [`Recorder::resume`]: allocations that are not the same

@@ -57,6 +57,9 @@ impl Script {
     /// # Errors
     /// A block is larger than an arena may be.
     pub fn new(log: Vec<Logged>, alignment: Alignment, planner: &Planner) -> Result<Self, PlanError> {
+        if log.len() >= Turn::MAX_ALLOCATIONS {
+            return Err(PlanError::Iteration { what: "has 2^31 allocations or more" });
+        }
         let (problem, ids) = problem_of(&log, alignment)?;
         let plan = planner.plan(&problem)?;
         let mut releases_before = vec![0u32; log.len() + 1];
@@ -72,7 +75,7 @@ impl Script {
             entries.push(Entry {
                 size_bytes: logged.size_bytes,
                 place: Place::planned(arena, offset_bytes),
-                turn: Turn::new(i as u32, logged.due),
+                turn: Turn::planned(i as u32, logged.due),
                 released: if ids[i].is_some() { released } else { NEVER },
             });
         }
