@@ -8,7 +8,7 @@ use crate::device::DeviceLimits;
 use crate::exec::Layout;
 use crate::graph::{Graph, Usage, usage};
 use crate::model::{ImportOptions, onnx, tflite, zoo};
-use crate::plan::{Alignment, Plan, PlanError, Problem, csv, file, nearest};
+use crate::plan::{Alignment, Plan, PlanError, Problem, csv, file, nearest, snapshot};
 
 /// What is known of the records before they are read.
 #[derive(Debug, Clone, clap::Args)]
@@ -25,6 +25,9 @@ pub(super) struct InputArgs {
     /// A tensor that must survive the run (repeatable).
     #[arg(long, value_name = "NAME")]
     pub keep: Vec<String>,
+    /// Memory snapshots: whose trace (the first device that has one).
+    #[arg(long, value_name = "N")]
+    pub trace_device: Option<usize>,
     /// shared, ping-pong (models only) or packed.
     #[arg(long, default_value = "shared", value_name = "NAME")]
     pub layout: Layout,
@@ -96,7 +99,8 @@ pub(super) struct Model {
 
 enum Kind<'a> {
     Records(&'a Path),
-    PlanFile(&'a Path),
+    /// A plan file or a memory snapshot.
+    Json(&'a Path),
     Model,
 }
 
@@ -110,8 +114,13 @@ fn kind(input: &str) -> Result<Kind<'_>, CliError> {
     }
     match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
         Some("csv") => Ok(Kind::Records(path)),
-        Some("json") => Ok(Kind::PlanFile(path)),
+        Some("json") => Ok(Kind::Json(path)),
         Some("onnx" | "tflite") => Ok(Kind::Model),
+        Some("pickle" | "pkl") => Err(CliError::input(format!(
+            "{input} is pickled, and reading it would run what is in it. As JSON, if you trust it: \
+             python3 -c \"import json, pickle, sys; json.dump(pickle.load(open('{input}', 'rb')), sys.stdout)\" > \
+             snapshot.json"
+        ))),
         _ => Err(CliError::input(format!(
             "cannot tell what {input} is: use .csv, .json, .onnx, .tflite or builtin:NAME"
         ))),
@@ -139,9 +148,16 @@ pub(super) fn load_whole(
     }
     let (mut problem, plan, model) = match kind(input)? {
         Kind::Records(path) => (csv::read(path, csv_options(args))?, None, None),
-        Kind::PlanFile(path) => {
-            let (problem, plan) = file::load(path)?;
-            (problem, Some(plan), None)
+        Kind::Json(path) => {
+            let text = file::read_text(path)?;
+            if snapshot::is_snapshot(&text) {
+                let alignment = args.align.unwrap_or(Alignment::ONE);
+                let options = snapshot::Options { alignment, device: args.trace_device };
+                (snapshot::parse(&text, input, options)?, None, None)
+            } else {
+                let (problem, plan) = file::from_json(&text, input)?;
+                (problem, Some(plan), None)
+            }
         }
         Kind::Model => {
             let graph = load_graph(input, &args.model)?;
@@ -185,7 +201,7 @@ pub(super) fn is_model(input: &str) -> bool {
 /// Reads a plan and the records that come with it.
 pub(super) fn load_plan(input: &str, args: &InputArgs) -> Result<(Problem, Plan), CliError> {
     match kind(input)? {
-        Kind::PlanFile(path) => Ok(file::load(path)?),
+        Kind::Json(path) => Ok(file::load(path)?),
         Kind::Records(path) => {
             let text = file::read_text(path)?;
             Ok(csv::parse_placed(&text, input, csv_options(args))?)

@@ -12,6 +12,7 @@ mod compare;
 mod devices;
 mod draw;
 mod error;
+mod explain;
 mod format;
 mod input;
 mod layouts;
@@ -57,10 +58,12 @@ Examples:
   sublet compare networks/*.csv
   sublet validate plan.json
   sublet draw model.onnx -o map.html          the arenas as a picture
+  sublet explain model.onnx                   what is the peak made of, what would lower it?
   sublet plan model.onnx --profile all        does it fit devices one does not own?
   sublet bench --all                          measure this machine, and write a record
 
-INPUT is a usage-record .csv (id,lower,upper,size), a plan .json, a model, or builtin:NAME.
+INPUT is a usage-record .csv (id,lower,upper,size), a plan or a PyTorch memory snapshot (.json), a model, or
+builtin:NAME.
 Exit codes: 0 good, 1 a check failed, 2 bad usage or input. Logs: RUST_LOG=info.";
 
 #[derive(Debug, Subcommand)]
@@ -73,6 +76,8 @@ enum Command {
     Validate(validate::Args),
     /// The arenas as a picture: SVG, a page, a trace, or here.
     Draw(draw::Args),
+    /// What the peak is made of, and what would lower it.
+    Explain(explain::Args),
     /// Plan, execute, verify, measure.
     Run(run::Args),
     /// The proof of reuse; with --mutate, deliberate faults that must be caught.
@@ -120,6 +125,7 @@ fn run(arguments: Vec<OsString>) -> ExitCode {
         Some(Command::Compare(args)) => compare::run(args),
         Some(Command::Validate(args)) => validate::run(args),
         Some(Command::Draw(args)) => draw::run(args, cli.json),
+        Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Run(args)) => run::run(args, false),
         Some(Command::Audit(args)) => audit::run(args),
         Some(Command::Bench(args)) => bench::run(args),

@@ -38,6 +38,34 @@ impl PassArgs {
     }
 }
 
+/// What can be asked for beyond what is, as the flags that ask for it.
+impl PassArgs {
+    /// The searched order, unless it is asked for already.
+    pub fn with_order(&self) -> Option<(PassArgs, Vec<String>)> {
+        let flags = ["--order".to_owned(), "memory".to_owned()];
+        (self.order != Order::Memory)
+            .then(|| (PassArgs { order: Order::Memory, ..self.clone() }, flags.into()))
+    }
+
+    /// Each pass that is off, on; and all of them where there are several.
+    pub fn with_passes(&self) -> Vec<(PassArgs, Vec<String>)> {
+        let names = ["fuse", "views", "concat", "in-place"];
+        let on = |passes: &Passes| [passes.fuse, passes.views, passes.concat, passes.in_place];
+        let now = on(&self.passes);
+        let off: Vec<usize> = (0..names.len()).filter(|i| !now[*i]).collect();
+        let mut found = Vec::new();
+        for with in off.iter().map(|i| vec![*i]).chain((off.len() > 1).then(|| off.clone())) {
+            let chosen: Vec<&str> =
+                (0..names.len()).filter(|i| now[*i] || with.contains(i)).map(|i| names[i]).collect();
+            let list = if chosen.len() == names.len() { "on".to_owned() } else { chosen.join(",") };
+            if let Ok(passes) = passes(&list) {
+                found.push((PassArgs { passes, ..self.clone() }, vec!["--passes".to_owned(), list]));
+            }
+        }
+        found
+    }
+}
+
 fn order(text: &str) -> Result<Order, String> {
     match text {
         "given" => Ok(Order::Given),

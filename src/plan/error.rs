@@ -177,6 +177,20 @@ pub enum PlanError {
         /// What binds them.
         why: &'static str,
     },
+    /// A tensor in pieces that its constraints take for whole.
+    #[error("tensor '{tensor}' cannot be in pieces: it is pinned, a view, a view's base, or used in place")]
+    InPieces {
+        /// The tensor.
+        tensor: String,
+    },
+    /// A file that is no memory snapshot.
+    #[error("{file}: {what}")]
+    Snapshot {
+        /// File name.
+        file: String,
+        /// The part of the file and what is wrong with it.
+        what: String,
+    },
     /// No plan within a hard capacity was found.
     #[error("{0}")]
     OverCapacity(Box<Misfit>),
@@ -285,6 +299,7 @@ impl PlanError {
             | PlanError::TooManyTensors { tensor }
             | PlanError::PinMisaligned { tensor, .. }
             | PlanError::OverBinding { tensor, .. }
+            | PlanError::InPieces { tensor }
             | PlanError::OverBuffer { tensor, .. } => Some(tensor),
             PlanError::PinsOverlap { first, .. } | PlanError::Separate { first, .. } => Some(first),
             PlanError::OverCapacity(misfit) => misfit.tensors.first().map(|t| t.label.as_str()),

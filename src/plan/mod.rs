@@ -41,9 +41,11 @@ mod resolve;
 mod search;
 mod separate;
 mod shapes;
+pub mod snapshot;
 mod strategy;
 mod synthetic;
 mod validate;
+pub mod what_if;
 
 pub use capacity::{Misfit, MisfitTensor};
 pub use error::PlanError;
