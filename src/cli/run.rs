@@ -2,6 +2,7 @@
 
 use super::Output;
 use super::audit;
+use super::draw;
 use super::error::CliError;
 use super::format::{seconds, shape};
 use super::input::{ModelArgs, load_graph};
@@ -9,9 +10,10 @@ use super::passes::PassArgs;
 use super::plan::{Choice, StrategyParser};
 use super::target::{Compiled, Target};
 use super::tensors::{Comparison, NamedFile, compare_words, expected, inputs, numbers, save};
-use crate::exec::Layout;
+use crate::draw::{Picture, term};
+use crate::exec::{Layout, Program};
 use crate::graph::{DType, Graph};
-use crate::plan::{Alignment, Plan, Planner, Report};
+use crate::plan::{Alignment, Plan, Planner, Report, file};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -75,6 +77,9 @@ pub struct Args {
     /// Write the outputs as .npy files into this folder
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
+    /// Draw the plan into a .svg, .html, .json (trace) or .txt file
+    #[arg(long, value_name = "FILE")]
+    pub draw: Option<PathBuf>,
     /// Timed runs after the first
     #[arg(long, default_value_t = RUNS, value_name = "N")]
     pub runs: usize,
@@ -183,6 +188,7 @@ impl Args {
             rtol: RTOL,
             atol: ATOL,
             save: None,
+            draw: None,
             runs: RUNS,
         }
     }
@@ -190,9 +196,18 @@ impl Args {
 
 /// Runs the command; `with_audit` adds the audit's verdict (the main job).
 pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
+    // Before any work, so that a slip in the name costs no time.
+    let map = args.draw.as_deref().map(|path| draw::format_of(path).map(|f| (path, f))).transpose()?;
     let graph = load_graph(&args.model, &args.shapes)?;
     let target = Target::pick(args.target.cpu, args.target.adapter.as_deref())?;
     let mut ready = prepare(graph, &args.target, &target)?;
+    if let Some((path, format)) = map {
+        let Program { graph, usage, .. } = ready.compiled.program();
+        let picture = Picture::new(graph.name.clone(), &usage.problem, &ready.plan)?;
+        let picture = picture.with_graph(graph, usage).with_layout(args.target.layout.key());
+        let text = draw::render(&[picture], format, term::Options::default());
+        file::write_atomically(path, text.as_bytes())?;
+    }
     let outcome = execute(args, &mut ready)?;
     // Sampled after the runs: that is when everything a run needs has been allocated.
     let memory = ready.compiled.memory(&ready.report);

@@ -10,7 +10,7 @@ use super::error::CliError;
 use super::input::{self, InputArgs, Loaded, Model};
 use super::plan::{Choice, SearchArgs, StrategyParser};
 use crate::graph::Graph;
-use crate::plan::report::{grouped, mib};
+use crate::plan::report::grouped;
 use crate::plan::{Plan, Planner, Problem, Report};
 use peak::Peak;
 use suggest::Suggestion;
@@ -90,7 +90,8 @@ fn verdict(report: &Report) -> String {
         (Some(proof), _) => format!("{} bytes over the max load, proven lowest ({proof})", grouped(over)),
         (None, _) => format!("{} bytes over the max load, not proven lowest", grouped(over)),
     };
-    format!("peak {} = {why}", mib(report.peak_bytes).trim())
+    let peak = report.peak_bytes as f64 / f64::from(1 << 20);
+    format!("peak {peak:.3} MiB, {} bytes: {why}", grouped(report.peak_bytes))
 }
 
 fn conclusion(report: &Report, better: &[Suggestion], useless: &[Suggestion]) -> String {
