@@ -1,18 +1,16 @@
 //! The binary: draw and explain, as people and as scripts call them.
 
-#[path = "support/cli.rs"]
-mod cli;
-#[path = "support/onnx_encoder.rs"]
-mod onnx_encoder;
+mod support;
 
 use std::path::{Path, PathBuf};
 
-use cli::{data, json, sublet};
 use serde_json::{Value, json};
 use sublet::graph::passes::Passes;
 use sublet::graph::usage;
 use sublet::model::{ImportOptions, onnx, zoo};
 use sublet::plan::{Alignment, Planner, Problem};
+use support::cli::{data, json, sublet};
+use support::onnx_encoder::{floats, model, node};
 
 /// A folder of its own for each test, emptied before use.
 fn folder(name: &str) -> PathBuf {
@@ -35,7 +33,10 @@ fn the_name_of_the_file_says_what_is_drawn() {
         let (code, said, _) = sublet(&["draw", &input, "-o", &out]);
         let text = std::fs::read_to_string(&out).unwrap();
         assert_eq!((code, text.starts_with(begins)), (0, true), "{name}");
-        assert_eq!(said, format!("{out}: 1 picture, {} bytes\n", sublet::plan::report::grouped(text.len() as u64)));
+        assert_eq!(
+            said,
+            format!("{out}: 1 picture, {} bytes\n", sublet::plan::report::grouped(text.len() as u64))
+        );
         // Once more, over itself: the same bytes.
         assert_eq!(sublet(&["draw", &input, "-o", &out]).0, 0);
         assert_eq!(std::fs::read_to_string(&out).unwrap(), text);
@@ -56,8 +57,17 @@ fn the_terminal_is_the_default_and_colours_are_for_terminals() {
     assert_eq!((code, text), (0, std::fs::read_to_string(data("draw/example.txt")).unwrap()));
     let coloured = sublet(&["draw", &input, "--width", "72", "--rows", "16", "--colour", "always"]).1;
     assert_eq!(coloured, std::fs::read_to_string(data("draw/example.ansi.txt")).unwrap());
-    let svg = sublet(&["draw", &input, "--format", "svg"]).1;
-    assert_eq!(svg, std::fs::read_to_string(data("../../docs/img/example.svg")).unwrap());
+}
+
+#[test]
+fn the_pictures_in_the_documents_are_what_the_tool_draws() {
+    for (input, picture) in
+        [(data("draw/example.csv"), "example.svg"), ("builtin:resnet50".to_owned(), "resnet50.svg")]
+    {
+        let svg = sublet(&["draw", &input, "--format", "svg"]).1;
+        let kept = std::fs::read_to_string(data(&format!("../../docs/img/{picture}"))).unwrap();
+        assert!(svg == kept, "docs/img/{picture} is out of date");
+    }
 }
 
 #[test]
@@ -244,7 +254,6 @@ fn explain_resnet50_names_the_branch_and_its_suggestions_are_plans() {
 /// Case 15: convolutions of 128 channels at 512 x 512, 134,217,728 bytes a tensor.
 #[test]
 fn explain_case_15_names_both_tensors_and_half_precision_halves_the_peak() {
-    use onnx_encoder::{floats, model, node};
     let weights = vec![0.0; 128 * 128];
     let bytes = model(13)
         .input("x", &[1, 128, 512, 512])

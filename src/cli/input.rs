@@ -118,8 +118,8 @@ fn kind(input: &str) -> Result<Kind<'_>, CliError> {
         Some("onnx" | "tflite") => Ok(Kind::Model),
         Some("pickle" | "pkl") => Err(CliError::input(format!(
             "{input} is pickled, and reading it would run what is in it. As JSON, if you trust it: \
-             python3 -c \"import json, pickle, sys; json.dump(pickle.load(open('{input}', 'rb')), sys.stdout)\" > \
-             snapshot.json"
+             python3 -c \"import json, pickle, sys; json.dump(pickle.load(open('{input}', 'rb')), \
+             sys.stdout)\" > snapshot.json"
         ))),
         _ => Err(CliError::input(format!(
             "cannot tell what {input} is: use .csv, .json, .onnx, .tflite or builtin:NAME"

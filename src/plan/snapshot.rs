@@ -1,9 +1,9 @@
 //! PyTorch's memory snapshots as planning problems: what was allocated when, for how long, and from where.
 //!
 //! Read is the JSON form of what `torch.cuda.memory._dump_snapshot` pickles. Its `device_traces` hold, per
-//! device, events in the order in which they happened; what has an `alloc` and a `free_completed` lived between
-//! the two. A step is an allocation: what is freed before it does not meet it. What was there before the
-//! trace begins lives from the first step on, what is never freed until the last.
+//! device, events in the order in which they happened; what has an `alloc` and a `free_completed` lived
+//! between the two. A step is an allocation: what is freed before it does not meet it. What was there before
+//! the trace begins lives from the first step on, what is never freed until the last.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -20,8 +20,8 @@ const MOST_FOR_ORDER: usize = 5_000;
 
 /// A change and the peak that it leads to.
 pub(super) struct Suggestion {
-    /// `order`, `passes`, `layout`, `buffer`, `keep`, `strategy`, `effort`, `align`, `f16`, `in-place`, `split`
-    /// or `park`.
+    /// `order`, `passes`, `layout`, `buffer`, `keep`, `strategy`, `effort`, `align`, `f16`, `in-place`,
+    /// `split` or `park`.
     kind: &'static str,
     /// For people.
     pub what: String,

@@ -7,8 +7,16 @@ function unitOf(most) {
   return UNITS.find(([, size]) => most >= size) ?? UNITS[UNITS.length - 1];
 }
 
+/** Three digits behind the point; a tie goes to the even digit, as everywhere else in sublet. */
+function rounded(number) {
+  const scaled = number * 1000;
+  const below = Math.floor(scaled);
+  const even = below % 2 === 0 ? below : below + 1;
+  return ((scaled - below === 0.5 ? even : Math.round(scaled)) / 1000).toFixed(3);
+}
+
 function short(number) {
-  const text = number.toFixed(Math.abs(number) >= 1000 ? 0 : 3);
+  const text = Math.abs(number) >= 1000 ? number.toFixed(0) : rounded(number);
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 

@@ -91,7 +91,9 @@ function letGo() {
 
 /** Shows these plans, by position; what is kept stays. */
 function show(indices) {
-  state.maps = indices.map((index) => new MapView(PLANS[index]));
+  const top = Math.max(...indices.map((index) => PLANS[index].height));
+  state.maps = indices.map((index) => new MapView(PLANS[index], top));
+  document.body.classList.toggle("two", indices.length > 1);
   $("maps").replaceChildren(...state.maps.map((map) => map.element));
   state.maps.forEach(listen);
   $("plan").value = String(indices[0]);

@@ -3,8 +3,10 @@
 const MARGIN = { left: 74, right: 16, top: 30, bottom: 34 };
 
 class MapView {
-  constructor(plan) {
+  /** `top` is the height of the map: that of the higher of two plans, so that their boxes compare. */
+  constructor(plan, top) {
     this.plan = plan;
+    this.top = top;
     this.element = make("div", [], { className: "map" });
     this.base = make("canvas");
     this.over = make("canvas", [], { className: "over", tabIndex: 0 });
@@ -17,7 +19,7 @@ class MapView {
 
   fit() {
     this.x = [0, Math.max(this.plan.table.steps, 1)];
-    this.y = [0, this.plan.height];
+    this.y = [0, this.top];
     this.dirty = true;
   }
 
@@ -81,7 +83,7 @@ class MapView {
 
   pan(dx, dy) {
     this.x = shifted(this.x, -dx / this.perStep, 0, Math.max(this.plan.table.steps, 1));
-    this.y = shifted(this.y, dy / this.perByte, 0, this.plan.height);
+    this.y = shifted(this.y, dy / this.perByte, 0, this.top);
     this.dirty = true;
   }
 
@@ -89,7 +91,7 @@ class MapView {
   zoom(px, py, factorX, factorY) {
     const { step, height } = this.at(px, py);
     this.x = scaled(this.x, step, factorX, 0, Math.max(this.plan.table.steps, 1), 0.5);
-    this.y = scaled(this.y, height, factorY, 0, this.plan.height, Math.min(this.plan.height, 4));
+    this.y = scaled(this.y, height, factorY, 0, this.top, Math.min(this.top, 4));
     this.dirty = true;
   }
 
@@ -103,7 +105,7 @@ class MapView {
     };
     const steps = Math.max(table.steps, 1);
     this.x = span(table.first[i], table.last[i] + 1, steps, Math.min(steps, 8));
-    this.y = span(bottom[i], bottom[i] + table.sizes[i], this.plan.height, this.plan.height / 50);
+    this.y = span(bottom[i], bottom[i] + table.sizes[i], this.top, this.top / 50);
     this.dirty = true;
   }
 
