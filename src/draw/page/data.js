@@ -2,8 +2,9 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
-/** Columns of a table as typed arrays; `last` is inclusive. */
+/** Columns of a table as typed arrays; `last` is inclusive, and what only a search needs is made late. */
 function readTable(raw) {
+  let [lower, index] = [null, null];
   const first = Uint32Array.from(raw.first);
   const count = first.length;
   const views = new Map(raw.views);
@@ -11,7 +12,14 @@ function readTable(raw) {
     count,
     steps: raw.steps,
     names: raw.names,
-    lower: raw.names.map((name) => name.toLowerCase()),
+    get lower() {
+      lower ??= raw.names.map((name) => name.toLowerCase());
+      return lower;
+    },
+    get index() {
+      index ??= new Map(raw.names.map((name, i) => [name, i]));
+      return index;
+    },
     sizes: Float64Array.from(raw.sizes),
     pads: raw.pads ? Float64Array.from(raw.pads) : new Float64Array(count),
     first,
@@ -23,7 +31,6 @@ function readTable(raw) {
     stepName: (step) => raw.step_names[step] ?? "",
     stepOp: (step) => (raw.step_ops.length ? raw.ops[raw.step_ops[step]] : ""),
     load: Float64Array.from(raw.load),
-    index: new Map(raw.names.map((name, i) => [name, i])),
   };
 }
 

@@ -104,7 +104,8 @@ function facts(plan, i, step) {
 }
 
 function showTensor() {
-  const plan = state.maps.map((map) => map.plan).find((p) => p.table.index.has(state.kept));
+  const mine = (p) => state.kept !== null && p.table.index.has(state.kept);
+  const plan = state.maps.map((map) => map.plan).find(mine);
   if (!plan) {
     $("tensor-title").textContent = "Tensor";
     $("tensor").replaceChildren(make("dd", "Point at one. Click keeps it here.", { className: "hint" }));
