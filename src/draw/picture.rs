@@ -50,6 +50,9 @@ pub struct Resident {
     pub bytes: u64,
 }
 
+/// Steps of the longest schedule that is drawn: the live bytes of each are held.
+const MOST_STEPS: u32 = 1 << 24;
+
 /// One plan as a picture.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -76,10 +79,14 @@ impl Picture {
     /// # Errors
     /// [`PlanError::Invalid`] where the plan was made for another problem; whether it is valid otherwise is
     /// the judge's to say, and a picture of an invalid plan is one way to see why.
+    /// [`PlanError::TooManySteps`] where there are over 16,777,216.
     pub fn new(title: impl Into<String>, problem: &Problem, plan: &Plan) -> Result<Self, PlanError> {
         let found = problem.fingerprint();
         if plan.fingerprint() != found || plan.len() != problem.len() {
             return Err(Violation::OtherProblem { planned: plan.fingerprint(), found }.into());
+        }
+        if problem.steps() > MOST_STEPS {
+            return Err(PlanError::TooManySteps { steps: problem.steps(), limit: MOST_STEPS });
         }
         let record = |tensor: &crate::plan::Tensor| {
             let align = tensor.alignment().unwrap_or(problem.alignment()).bytes();
@@ -185,6 +192,15 @@ mod tests {
         let plan = Planner::auto().plan(&problem).unwrap();
         problem.tensor("b", 8, 0..=1).unwrap();
         assert!(matches!(Picture::new("", &problem, &plan), Err(PlanError::Invalid(_))));
+    }
+
+    #[test]
+    fn a_schedule_without_end_is_refused() {
+        let mut problem = Problem::new(Alignment::ONE);
+        problem.tensor("a", 8, 0..=u32::MAX - 1).unwrap();
+        let plan = Planner::auto().plan(&problem).unwrap();
+        let error = Picture::new("", &problem, &plan).unwrap_err().to_string();
+        assert_eq!(error, "a picture has at most 16777216 steps, this one would have 4294967295");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(super) fn ticks(most: u64, wanted: u32) -> Vec<u64> {
     let power = 10f64.powf(rough.max(1e-9).log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= rough).unwrap_or(power);
     let step = ((step * size).round() as u64).max(1);
-    (0..).map(|i| i * step).take_while(|tick| *tick <= most).collect()
+    (0u64..).map_while(|i| i.checked_mul(step)).take_while(|tick| *tick <= most).collect()
 }
 
 /// Steps to put a number at.
@@ -40,7 +40,8 @@ pub(super) fn step_ticks(steps: u32, wanted: u32) -> Vec<u32> {
     let rough = f64::from(steps) / f64::from(wanted.max(1));
     let power = 10f64.powf(rough.max(1.0).log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= rough).unwrap_or(1.0);
-    (0..).map(|i| i * (step as u32).max(1)).take_while(|tick| *tick < steps).collect()
+    let step = (step as u32).max(1);
+    (0u32..).map_while(|i| i.checked_mul(step)).take_while(|tick| *tick < steps).collect()
 }
 
 /// A tick in the unit of its axis.
@@ -68,5 +69,7 @@ mod tests {
         assert_eq!(step_ticks(9, 20), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(step_ticks(56, 20), [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55]);
         assert!(step_ticks(92_494, 20).len() <= 20);
+        // As far as numbers go.
+        assert!(ticks(u64::MAX, 8).len() > 4 && step_ticks(u32::MAX, 20).len() > 4);
     }
 }

@@ -87,7 +87,7 @@ fn arenas(picture: &Picture, columns: usize, rows: usize) -> Vec<Grid> {
         let steps = f64::from(picture.step_count().max(1));
         let across = span(f64::from(record.first) / steps, f64::from(record.last + 1) / steps, columns);
         let tall = grid.bytes.max(1) as f64;
-        let end = (offset_bytes + record.size_bytes) as f64;
+        let end = offset_bytes.saturating_add(record.size_bytes) as f64;
         let up = span(offset_bytes as f64 / tall, end / tall, grid.cells.len() / columns);
         for row in up.0..up.1 {
             grid.cells[row * columns + across.0..row * columns + across.1].fill(Some(i));

@@ -183,6 +183,14 @@ pub enum PlanError {
         /// The tensor.
         tensor: String,
     },
+    /// More steps than a picture has columns for.
+    #[error("a picture has at most {limit} steps, this one would have {steps}")]
+    TooManySteps {
+        /// Steps of the problem.
+        steps: u32,
+        /// Most that are drawn.
+        limit: u32,
+    },
     /// A file that is no memory snapshot.
     #[error("{file}: {what}")]
     Snapshot {

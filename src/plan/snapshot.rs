@@ -207,15 +207,17 @@ impl Blocks {
 
     fn problem(self, alignment: Alignment) -> Result<Problem, PlanError> {
         let mut problem = Problem::new(alignment);
+        let mut tries: HashMap<String, u32> = HashMap::new();
         let last_step = self.allocations.saturating_sub(1);
         for held in self.held {
             // One that is freed before the first allocation meets nothing of the trace.
             let Some(last) = held.end.map_or(Some(last_step), |end| end.checked_sub(1)) else { continue };
+            // Many may come from one line; each try goes on where the last one of that label ended.
+            let again = tries.entry(held.label.clone()).or_insert(0u32);
             let mut label = held.label.clone();
-            let mut again = 1u32;
             while problem.lookup(&label).is_some() {
-                again += 1;
-                label = format!("{} ({again})", held.label);
+                *again += 1;
+                label = format!("{} ({})", held.label, *again + 1);
             }
             problem.tensor(label, held.bytes, held.first..=last)?;
         }

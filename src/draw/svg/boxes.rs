@@ -30,7 +30,7 @@ pub(super) fn taken_over(picture: &Picture, shown: &[usize]) -> BTreeSet<usize> 
     }
     let bytes = |i: usize| {
         let start = picture.places[i].offset_bytes;
-        (picture.places[i].arena, start, start + picture.records[i].size_bytes)
+        (picture.places[i].arena, start, start.saturating_add(picture.records[i].size_bytes))
     };
     let covers = |a: usize, b: usize| {
         let ((arena, start, end), (other, first, last)) = (bytes(a), bytes(b));
