@@ -1,4 +1,5 @@
 //! The binary: draw and explain, as people and as scripts call them.
+#![cfg(feature = "cli")]
 
 mod support;
 
