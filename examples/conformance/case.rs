@@ -12,20 +12,6 @@ use sublet::model::onnx::{ImportOptions, parse, tensor};
 const RTOL: f64 = 1e-3;
 const ATOL: f64 = 1e-7;
 
-/// Element types that a run has as they are.
-const PLAIN: [DataType; 10] = [
-    DataType::FLOAT,
-    DataType::INT8,
-    DataType::INT16,
-    DataType::INT32,
-    DataType::INT64,
-    DataType::UINT8,
-    DataType::UINT16,
-    DataType::UINT32,
-    DataType::UINT64,
-    DataType::BOOL,
-];
-
 /// A test case.
 pub struct Case {
     /// Its folder's name.
@@ -33,7 +19,8 @@ pub struct Case {
     /// The operator it is about.
     pub op: String,
     model: Vec<u8>,
-    graph: GraphProto,
+    /// What the model holds.
+    pub graph: GraphProto,
     /// Inputs by name, in the order of the graph.
     inputs: Vec<(String, Array)>,
     outputs: Vec<Array>,
@@ -93,15 +80,6 @@ impl Case {
             outputs.push(declared(array, info));
         }
         Ok(Case { name, op, model, graph, inputs, outputs })
-    }
-
-    /// Whether the case is about float32, integers and bools alone.
-    pub fn is_plain(&self) -> bool {
-        let plain = |info: &ValueInfoProto| {
-            let tensor_type = info.r#type.as_ref().and_then(|t| t.tensor_type.as_ref());
-            tensor_type.and_then(|t| t.elem_type).is_some_and(|t| PLAIN.contains(&t))
-        };
-        self.graph.input.iter().chain(&self.graph.output).all(plain)
     }
 
     /// Imports the case: what an operator's shapes depend on is given as constants, since every shape is

@@ -4,6 +4,7 @@
 //! Usage: conformance FOLDER [--device] [--update] [--case NAME] [--reasons]
 
 mod case;
+mod plain;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -155,7 +156,7 @@ fn judge(folder: &Path, machine: &Machine) -> Judged {
     let work = || match Case::load(folder) {
         Ok(case) => {
             let verdict = case.judge(|graph, inputs| machine.run(graph, inputs));
-            Judged { op: case.op.clone(), verdict, plain: case.is_plain() }
+            Judged { op: case.op.clone(), verdict, plain: plain::is_plain(&case.graph) }
         }
         Err((op, what)) => Judged { op, verdict: Verdict::Unsupported(what), plain: false },
     };
