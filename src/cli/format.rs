@@ -8,9 +8,10 @@ pub fn shape(dims: &[usize]) -> String {
     }
 }
 
-/// `12.3 ms`, `4.56 s`.
+/// `3.72 ns`, `12.3 ms`, `4.56 s`.
 pub fn seconds(s: f64) -> String {
     match s {
+        s if s < 1e-6 => format!("{:.2} ns", s * 1e9),
         s if s < 1e-3 => format!("{:.1} us", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),
         s => format!("{s:.2} s"),
@@ -23,5 +24,6 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!(super::shape(&[1, 3]), "1x3");
         assert_eq!(super::seconds(0.0123), "12.3 ms");
+        assert_eq!(super::seconds(3.72e-9), "3.72 ns");
     }
 }

@@ -50,8 +50,19 @@ pub(super) struct Args {
     /// Leave out creating wgpu buffers.
     #[arg(long)]
     no_buffers: bool,
+    /// Create them on the adapter whose name contains this.
+    #[arg(long, value_name = "NAME", conflicts_with = "no_buffers")]
+    adapter: Option<String>,
     #[command(flatten)]
     records: InputArgs,
+}
+
+impl Args {
+    /// Made-up streams, or a network's; buffers on an adapter, or none.
+    pub(super) fn of(inputs: Vec<String>, adapter: Option<String>, no_buffers: bool, runs: usize) -> Self {
+        let (seed, deadline, records) = (7, Duration::from_secs(1), InputArgs::default());
+        Args { inputs, runs, seed, deadline, no_buffers, adapter, records }
+    }
 }
 
 /// What one stream gave.
@@ -74,7 +85,7 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
             problems.push((format!("{} {}", shape.key(), grouped(SYNTHETIC_TENSORS as u64)), problem));
         }
     }
-    let gpu = if args.no_buffers { None } else { adapter::open(None)? };
+    let gpu = if args.no_buffers { None } else { adapter::open(args.adapter.as_deref())? };
     let how = How {
         alignment: args.records.align.unwrap_or(Alignment::PORTABLE),
         runs: args.runs,

@@ -10,7 +10,7 @@ use super::super::format::seconds;
 use super::super::passes::PassArgs;
 use super::super::run::{self as network, TargetArgs};
 use super::super::target::Target;
-use super::super::{Output, layouts};
+use super::super::{Output, arena, layouts};
 use super::{Measurement, Record};
 use crate::exec::Layout;
 use crate::graph::usage;
@@ -75,6 +75,7 @@ pub(in super::super) fn run(args: &Args) -> Result<Output, CliError> {
     for name in if args.quick { &["blazeface"][..] } else { &["mobilenet_v2"] } {
         in_layouts(&mut record, name, args, runs)?;
     }
+    allocating(&mut record, args)?;
     record.finish();
     let path = args.out.clone().unwrap_or_else(|| record.path());
     record.write(&path)?;
@@ -186,6 +187,24 @@ fn in_layouts(record: &mut Record, name: &str, args: &Args, runs: u32) -> Result
             record.push("layouts", &subject, metric, row[metric].as_f64(), 1);
         }
         record.push("layouts", &subject, "run_s", row["run_s"].as_f64(), runs);
+    }
+    Ok(())
+}
+
+/// What an allocation and its release cost, by profile and otherwise.
+fn allocating(record: &mut Record, args: &Args) -> Result<(), CliError> {
+    say("allocating");
+    let (inputs, runs) =
+        if args.quick { (vec!["builtin:blazeface".to_owned()], 11) } else { (Vec::new(), 101) };
+    let json = checked(arena::run(&arena::Args::of(inputs, args.adapter.clone(), args.cpu, runs))?)?;
+    for row in json["arena"].as_array().into_iter().flatten() {
+        let subject = row["instance"].as_str().unwrap_or_default();
+        record.push("arena", subject, "max_load_bytes", row["max_load_bytes"].as_f64(), 1);
+        for way in ["replay", "overflow", "offset_allocator", "best_fit", "wgpu_buffers"] {
+            let time = row[way]["ns"].as_f64().map(|ns| ns * 1e-9);
+            record.push("arena", subject, &format!("{way}_s"), time, runs as u32);
+            record.push("arena", subject, &format!("{way}_peak_bytes"), row[way]["peak_bytes"].as_f64(), 1);
+        }
     }
     Ok(())
 }

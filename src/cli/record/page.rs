@@ -9,7 +9,10 @@ const GROUPS: [(&str, &str); 5] = [
     ("memory", "Memory on the device, one chain: lower bound, plan, arenas, allocator"),
     ("run", "Running: compile, the first run, the median of later runs, encoding"),
     ("layouts", "The three lawful layouts"),
-    ("arena", "Arenas: making, sharing and giving back"),
+    (
+        "arena",
+        "An allocation and its release: by profile, in overflow, in other allocators, as a wgpu buffer",
+    ),
 ];
 
 const STYLE: &str = include_str!("page.css");
