@@ -50,6 +50,9 @@ fn a_record_says_what_was_measured_on_what_by_what() {
         let subject = format!("blazeface {layout}");
         assert!(value(&record, "layouts", &subject, "peak_bytes") >= memory("max_load_bytes"));
     }
+    let allocating = |metric: &str| value(&record, "arena", "blazeface", metric);
+    assert!(allocating("replay_s") > 0.0 && allocating("offset_allocator_s") > 0.0);
+    assert!(allocating("max_load_bytes") <= allocating("replay_peak_bytes"));
     for m in record["measurements"].as_array().unwrap() {
         let unit = m["unit"].as_str().unwrap();
         assert!(["bytes", "s", "count"].contains(&unit), "{m}");
@@ -57,6 +60,8 @@ fn a_record_says_what_was_measured_on_what_by_what() {
             5
         } else if m["metric"] == "run_s" {
             2
+        } else if m["group"] == "arena" && m["unit"] == "s" {
+            11
         } else {
             1
         };

@@ -11,7 +11,7 @@ use crate::model::{ImportOptions, onnx, tflite, zoo};
 use crate::plan::{Alignment, Plan, PlanError, Problem, csv, file, nearest, snapshot};
 
 /// What is known of the records before they are read.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct InputArgs {
     /// Alignment of every tensor that has none of its own, bytes (records: 1, models: 256).
     #[arg(long, value_name = "BYTES", value_parser = alignment)]

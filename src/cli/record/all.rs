@@ -213,7 +213,7 @@ fn allocating(record: &mut Record, args: &Args) -> Result<(), CliError> {
 fn table(measurements: &[Measurement]) -> String {
     let mut text = String::new();
     for m in measurements {
-        text.push_str(&format!("{:<8} {:<22} {:<25} {}\n", m.group, m.subject, m.metric, shown(m)));
+        text.push_str(&format!("{:<8} {:<22} {:<27} {}\n", m.group, m.subject, m.metric, shown(m)));
     }
     text
 }
