@@ -41,14 +41,16 @@ impl Required {
 pub fn required(problem: &Problem, plan: &Plan, limits: &DeviceLimits) -> Result<Required, DeviceError> {
     plan.validate(problem)?;
     let tensors = || problem.ids().map(|id| (id, &problem.tensors()[id.index()]));
-    // An engine binds each tensor whole.
-    if let Some((_, tensor)) = tensors().find(|(_, t)| t.size_bytes() > limits.max_binding_bytes) {
-        return Err(DeviceError::OverLimit {
-            what: tensor.label().to_owned(),
-            needed_bytes: tensor.size_bytes(),
-            limit: "max_storage_buffer_binding_size",
-            available_bytes: limits.max_binding_bytes,
-        });
+    // An engine binds each tensor whole. One that no buffer holds is told so: more segments would not help.
+    let each = [
+        ("max_buffer_size", limits.max_buffer_bytes),
+        ("max_storage_buffer_binding_size", limits.max_binding_bytes),
+    ];
+    for (limit, available_bytes) in each {
+        if let Some((_, tensor)) = tensors().find(|(_, t)| t.size_bytes() > available_bytes) {
+            let (what, needed_bytes) = (tensor.label().to_owned(), tensor.size_bytes());
+            return Err(DeviceError::OverLimit { what, needed_bytes, limit, available_bytes });
+        }
     }
     let required = Required::arenas_of(plan, limits)?;
     let device_bytes = limits.storage_alignment_bytes;
