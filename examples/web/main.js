@@ -2,9 +2,11 @@
 // jobs from the server instead and posts what came out.
 
 import load, { Gpu, catalogue } from "./pkg/sublet_web.js";
-import { draw, mib } from "./draw.js";
 
 const $ = (id) => document.getElementById(id);
+
+/** Bytes as people read them, 2^20 being a MiB. */
+const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(3)} MiB`;
 
 /** The device; one for the page's life. */
 let gpu = null;
@@ -62,15 +64,36 @@ function showAudit(audit) {
   say("audit", audit.ok);
 }
 
+/** Whether all of a canvas has one colour. */
+function isBlank(canvas) {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return new Uint32Array(data.buffer).every((word, _, words) => word === words[0]);
+}
+
+/** Shows a memory map, a page of its own, in its frame; returns how many tensors are drawn in it. */
+async function showMap(page) {
+  const frame = $("map");
+  const loaded = new Promise((done) => frame.addEventListener("load", done, { once: true }));
+  frame.srcdoc = page;
+  await loaded;
+  const inside = frame.contentWindow;
+  for (let tries = 0; !inside.performance.getEntriesByName("sublet:drawn").length; tries += 1) {
+    if (tries === 500) throw new Error("the memory map draws nothing");
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  if (isBlank(inside.document.querySelector("canvas"))) throw new Error("the memory map is blank");
+  return JSON.parse(inside.document.getElementById("data").textContent).plans[0].offsets.length;
+}
+
 /** Plans, draws and runs; returns everything that was shown. */
 async function planAndRun(job) {
   network?.free();
   network = null;
   network = await prepare(job);
-  const boxes = draw(JSON.parse(network.map()), $("picture"));
   $("report").textContent = network.report_text();
   showAudit(null);
   $("result").hidden = false;
+  const boxes = await showMap(network.map());
   const summary = JSON.parse(await network.run());
   const outputs = summary.outputs.map((_, i) => network.output(i));
   showOutputs(summary, outputs);

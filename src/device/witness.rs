@@ -11,7 +11,8 @@ pub struct MemoryWitness {
     pub reserved_bytes: Option<u64>,
     /// Sum of live buffers by wgpu's own counter.
     pub buffer_bytes: Option<u64>,
-    /// What the driver counts for this process (feature `driver-memory`, Vulkan with VK_EXT_memory_budget).
+    /// What the driver counts for this process (feature `driver-memory`; Vulkan with VK_EXT_memory_budget,
+    /// DX12, Metal).
     pub driver_bytes: Option<u64>,
 }
 

@@ -7,7 +7,8 @@
 pub enum Effort {
     /// Greedy placement in several orders: milliseconds for thousands of tensors.
     Fast,
-    /// As much as a program may spend when it starts: seconds at most for thousands of tensors.
+    /// As much as a program may spend when it starts: milliseconds for most networks, seconds, seldom tens of
+    /// them, for thousands of tensors.
     #[default]
     Balanced,
     /// Minutes: for plans that are made once and kept.

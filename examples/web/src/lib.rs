@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
-mod map;
 mod session;
 
 use session::Session;
@@ -112,12 +111,13 @@ impl Network {
         self.session.report().to_string()
     }
 
-    /// Where every tensor lies, as JSON: `{"steps", "arenas": [bytes], "tensors": [..]}`.
+    /// Where every tensor lies, as a page that needs nothing but itself: what `sublet draw -o map.html`
+    /// writes.
     ///
     /// # Errors
-    /// None is expected.
+    /// A schedule of more steps than a picture has.
     pub fn map(&self) -> Result<String, JsError> {
-        Ok(serde_json::to_string(&self.session.map())?)
+        Ok(sublet::draw::html::write(&[self.session.picture()?]))
     }
 
     /// Runs the network on the inputs of the library's fixed rule, and says what came out, as JSON:

@@ -1,14 +1,14 @@
 //! One network under one plan: plan, run, audit, with the library's types alone.
 
-use crate::map::Map;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use sublet::device::DeviceLimits;
+use sublet::draw::Picture;
 use sublet::exec::{ExecError, Layout, Network, Program, Resident, SharedResident, audit};
 use sublet::graph::Graph;
 use sublet::kernel::LowerLimits;
 use sublet::plan::report::Report;
-use sublet::plan::{Plan, Planner};
+use sublet::plan::{Plan, PlanError, Planner};
 use web_time::Instant;
 use wgpu::{Device, Queue};
 
@@ -63,9 +63,11 @@ impl Session {
         &self.report
     }
 
-    /// Where every tensor lies.
-    pub fn map(&self) -> Map<'_> {
-        Map::new(&self.program().usage.problem, &self.plan)
+    /// Where every tensor lies, with what the steps do.
+    pub fn picture(&self) -> Result<Picture, PlanError> {
+        let Program { graph, usage, .. } = self.program();
+        let picture = Picture::new(&graph.name, &usage.problem, &self.plan)?;
+        Ok(picture.with_graph(graph, usage).with_layout(&self.report.layout))
     }
 
     fn program(&self) -> &Program {

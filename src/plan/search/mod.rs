@@ -99,7 +99,7 @@ const PLACEMENTS: (usize, usize) = (300_000, 1_500_000);
 const FIRST_RULES: usize = 3;
 
 /// Parts of at most that many blocks are given to the exact search whole.
-const EXACT_BLOCKS: usize = 2_000;
+const EXACT_BLOCKS: usize = 800;
 
 /// Parts of so many blocks get all nodes that are left; smaller ones a share by the square of their blocks.
 const WHOLE_SHARE_BLOCKS: usize = 200;
@@ -314,6 +314,9 @@ impl<'a> Search<'a> {
         let mut low = floor;
         let mut nodes = FIRST_NODES;
         while self.peaks[number] > low && self.nodes > 0 && !self.clock.is_late() {
+            if nearly(part, low, self.peaks[number]) && nodes > NODES_FOR_PADDING {
+                break;
+            }
             let (before, gap) = (self.nodes, self.peaks[number] - low);
             for eighths in [0, 1, 2, 4] {
                 let capacity = low + gap / 8 * eighths;
@@ -362,13 +365,11 @@ impl<'a> Search<'a> {
         let all: Vec<u32> = (0..ids.len() as u32).collect();
         let items = core::items(part, &all);
         let incumbent: Vec<u64> = ids.iter().map(|i| self.offsets[*i as usize]).collect();
-        // Whoever allocates rounds up to the alignment: what is less than that is not worth much.
-        let align_bytes = part.blocks.iter().map(|b| b.align_bytes).min().unwrap_or(1);
-        let nearly = align_up(floor, align_bytes) >= self.peaks[number];
         // Few blocks have few packings: what is not found soon will hardly be found late.
         let share = part.blocks.len().min(WHOLE_SHARE_BLOCKS).pow(2) as u64;
         let fair = (self.nodes / WHOLE_SHARE_BLOCKS.pow(2) as u64 * share).max(LEAST_NODES).min(self.nodes);
-        let granted = if nearly { fair.min(NODES_FOR_PADDING) } else { fair };
+        let granted =
+            if nearly(part, floor, self.peaks[number]) { fair.min(NODES_FOR_PADDING) } else { fair };
         let mut effort = Effort { nodes: granted, deadline: self.clock.deadline, cancelled: None };
         let mut on_better = |offsets: &[u64], _| {
             self.adopt(number, ids, part, offsets, Method::Exact, Phase::Exact);
@@ -403,6 +404,13 @@ impl<'a> Search<'a> {
             self.adopt(number, ids, part, &offsets, rule.method(), Phase::Greedy);
         }
     }
+}
+
+/// Whether a peak is less than the alignment above a floor: whoever allocates rounds up to it, so what is left
+/// is not worth much.
+fn nearly(part: &Part, floor: u64, peak: u64) -> bool {
+    let align_bytes = part.blocks.iter().map(|b| b.align_bytes).min().unwrap_or(1);
+    align_up(floor, align_bytes) >= peak
 }
 
 impl portfolio::Rule {
