@@ -406,8 +406,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether a peak is less than the alignment above a floor: whoever allocates rounds up to it, so what is left
-/// is not worth much.
+/// Whether a peak is less than the alignment above a floor: whoever allocates rounds up to it, so what is
+/// left is not worth much.
 fn nearly(part: &Part, floor: u64, peak: u64) -> bool {
     let align_bytes = part.blocks.iter().map(|b| b.align_bytes).min().unwrap_or(1);
     align_up(floor, align_bytes) >= peak
