@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use sublet::exec::{CpuNetwork, Layout, Program};
 use sublet::graph::Graph;
+use sublet::graph::passes::Passes;
 use sublet::kernel::{KernelId, LowerLimits};
 use sublet::legal::{BindingLimits, Partition, Rule};
 use sublet::model::{onnx, zoo};
@@ -223,8 +224,9 @@ fn native(graph: &Graph, limits: &Value, layout: &Value) -> (Vec<Vec<f32>>, u64)
         max_workgroups: u32::try_from(number("max_workgroups")).unwrap(),
     };
     let alignment = layout.alignment(number("storage_alignment_bytes")).unwrap();
-    let program = Program::new(graph.clone(), alignment, lower).unwrap().with_layout(layout).unwrap();
-    let program = Arc::new(program);
+    let (graph, sharing) = layout.allows(Passes::ALL).apply(graph.clone()).unwrap();
+    let program = Program::sharing(graph, sharing, alignment, lower).unwrap();
+    let program = Arc::new(program.with_layout(layout).unwrap());
     let planner = layout.limit(Planner::auto(), number("max_buffer_bytes"), number("max_binding_bytes"));
     let plan = planner.plan(&program.usage.problem).unwrap();
     let inputs = program.default_inputs();

@@ -6,6 +6,7 @@ use sublet::device::DeviceLimits;
 use sublet::draw::Picture;
 use sublet::exec::{ExecError, Layout, Network, Program, Resident, SharedResident, audit};
 use sublet::graph::Graph;
+use sublet::graph::passes::Passes;
 use sublet::kernel::LowerLimits;
 use sublet::plan::report::Report;
 use sublet::plan::{Plan, PlanError, Planner};
@@ -29,7 +30,7 @@ pub struct Run {
 }
 
 impl Session {
-    /// Lowers, plans and uploads.
+    /// Rewrites the graph as `sublet run` does, lowers, plans and uploads.
     pub async fn new(
         device: &Device,
         queue: &Queue,
@@ -42,7 +43,8 @@ impl Session {
             max_workgroups: limits.max_workgroups,
         };
         let alignment = layout.alignment(limits.storage_alignment_bytes)?;
-        let program = Program::new(graph, alignment, lower)?.with_layout(layout)?;
+        let (graph, sharing) = layout.allows(Passes::ALL).apply(graph)?;
+        let program = Program::sharing(graph, sharing, alignment, lower)?.with_layout(layout)?;
         let started = Instant::now();
         let plan = layout
             .limit(Planner::auto(), limits.max_buffer_bytes, limits.max_binding_bytes)
