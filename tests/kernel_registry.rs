@@ -185,4 +185,53 @@ mod wgsl {
         assert!(printed > 10, "{printed} floats");
         assert!(floats(&format!("-{}f", f32::MAX))[0] > f64::from(f32::MAX), "the control");
     }
+
+    /// What a kernel writes can be moved to rows: the four words follow its block, and it reads nothing that
+    /// it wrote but where the lowering says so.
+    #[test]
+    fn every_kernel_can_write_in_rows_unless_it_reads_what_it_wrote() {
+        use naga::Expression::{Access, GlobalVariable, Load};
+        let mut reading = Vec::new();
+        for id in KernelId::ALL {
+            let kernel = id.kernel();
+            let module = parse(kernel);
+            let count = kernel.inputs.len() + 1;
+            let separate = sublet::legal::Partition {
+                survivor: (0..count).collect(),
+                writable: (0..count).map(|i| i + 1 == count).collect(),
+            };
+            let moved = sublet::legal::merge_rows(kernel.name, kernel.wgsl, &separate).unwrap();
+            let flags = naga::valid::ValidationFlags::all();
+            let valid =
+                naga::valid::Validator::new(flags, naga::valid::Capabilities::empty()).validate(&moved);
+            assert!(valid.is_ok(), "{}: {valid:?}", kernel.name);
+            let block = |module: &Module| {
+                let block = module.global_variables.iter().find(|(_, v)| v.space == AddressSpace::Uniform);
+                let TypeInner::Struct { members, span } = &module.types[block.unwrap().1.ty].inner else {
+                    panic!("{}: parameters are no struct", kernel.name)
+                };
+                (members.last().unwrap().offset, *span)
+            };
+            let end = block(&module).1.next_multiple_of(16);
+            assert_eq!(block(&moved), (end, end + 16), "{}", kernel.name);
+
+            let out = module.global_variables.iter().find(|(_, v)| {
+                matches!(v.space, AddressSpace::Storage { access } if access.contains(StorageAccess::STORE))
+            });
+            let out = out.unwrap().0;
+            let functions = module.functions.iter().map(|(_, f)| f);
+            let reads = functions.chain(module.entry_points.iter().map(|e| &e.function)).any(|f| {
+                f.expressions.iter().any(|(_, expression)| {
+                    let Load { pointer } = expression else { return false };
+                    let Access { base, .. } = f.expressions[*pointer] else { return false };
+                    f.expressions[base] == GlobalVariable(out)
+                })
+            });
+            if reads {
+                reading.push(*id);
+            }
+        }
+        use KernelId::{Matmul, Matvec, ScatterElements, ScatterNd, Softmax};
+        assert_eq!(reading, [Matmul, Matvec, Softmax, ScatterNd, ScatterElements]);
+    }
 }

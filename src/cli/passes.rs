@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Passes over a model.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct PassArgs {
-    /// on, off, or those to run of fuse, views, concat and in-place, separated by commas.
+    /// on, off, or those to run of fuse, views, concat, strided and in-place, separated by commas.
     #[arg(long, default_value = "on", value_name = "LIST", value_parser = passes)]
     passes: Passes,
     /// Order of a model's operators: given, or searched for the lowest max load (memory).
@@ -49,8 +49,8 @@ impl PassArgs {
 
     /// Each pass that is off, on; and all of them where there are several.
     pub fn with_passes(&self) -> Vec<(PassArgs, Vec<String>)> {
-        let names = ["fuse", "views", "concat", "in-place"];
-        let on = |passes: &Passes| [passes.fuse, passes.views, passes.concat, passes.in_place];
+        let names = ["fuse", "views", "concat", "strided", "in-place"];
+        let on = |p: &Passes| [p.fuse, p.views, p.concat, p.strided, p.in_place];
         let now = on(&self.passes);
         let off: Vec<usize> = (0..names.len()).filter(|i| !now[*i]).collect();
         let mut found = Vec::new();
@@ -86,8 +86,11 @@ fn passes(text: &str) -> Result<Passes, String> {
             "fuse" => passes.fuse = true,
             "views" => passes.views = true,
             "concat" => passes.concat = true,
+            "strided" => passes.strided = true,
             "in-place" => passes.in_place = true,
-            other => return Err(format!("no pass '{other}': on, off, fuse, views, concat, in-place")),
+            other => {
+                return Err(format!("no pass '{other}': on, off, fuse, views, concat, strided, in-place"));
+            }
         }
     }
     Ok(passes)

@@ -39,6 +39,8 @@ pub struct Bound {
     pub buffers: Vec<BufferKey>,
     /// Window of each storage binding; merged ones share theirs.
     pub windows: Vec<Window>,
+    /// Whether the output's elements lie in rows of a larger tensor; see [`Dispatch::rows`].
+    pub in_rows: bool,
     /// Parameter block with the base offsets filled in.
     pub params: Vec<u32>,
     /// Workgroups in x, y, z.
@@ -113,6 +115,7 @@ fn bind_one(
         kernel: dispatch.kernel,
         partition,
         windows,
+        in_rows: dispatch.rows.is_some(),
         params,
         workgroups: dispatch.workgroups,
         tensors: operands.map(name).collect(),

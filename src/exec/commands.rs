@@ -52,7 +52,7 @@ impl Commands {
         let mut commands = Vec::with_capacity(bound.len());
         for (one, offset) in bound.iter().zip(&blocks.offsets) {
             let scopes = ErrorScopes::open(device);
-            let pipeline = pipelines.get(one.kernel, &one.partition);
+            let pipeline = pipelines.get(one);
             let command = pipeline.map(|pipeline| Command::new(device, pipeline, one, *offset, &buffers));
             scopes.close(&one.label, 0).await?;
             commands.push(command?);

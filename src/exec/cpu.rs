@@ -78,7 +78,7 @@ impl CpuNetwork {
 
     fn span(&self, value: ValueId, offset_bytes: u64) -> Range<usize> {
         let start = (offset_bytes / 4) as usize;
-        start..start + self.program.graph.get(value).len()
+        start..start + self.program.span_len(value)
     }
 
     fn show(&self, value: ValueId) -> &[f32] {

@@ -67,7 +67,7 @@ impl Layout {
     /// storage of what is read.
     pub fn allows(self, passes: Passes) -> Passes {
         match self {
-            Layout::PingPong => Passes { concat: false, in_place: false, ..passes },
+            Layout::PingPong => Passes { concat: false, strided: false, in_place: false, ..passes },
             Layout::Shared | Layout::Packed => passes,
         }
     }

@@ -1,8 +1,9 @@
-//! Pipelines of a device: one for each kernel and partition of its bindings, whatever the plans and networks.
+//! Pipelines of a device: one for each kernel, partition of its bindings and way to write (in one piece or in
+//! rows), whatever the plans and networks.
 
-use super::ExecError;
+use super::{Bound, ExecError};
 use crate::kernel::KernelId;
-use crate::legal::{Partition, merge};
+use crate::legal::{Partition, merge, merge_rows};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +17,7 @@ use wgpu::{
 #[derive(Debug)]
 pub(super) struct Pipelines {
     device: Device,
-    made: Mutex<BTreeMap<(KernelId, Partition), ComputePipeline>>,
+    made: Mutex<BTreeMap<(KernelId, Partition, bool), ComputePipeline>>,
 }
 
 impl Pipelines {
@@ -28,14 +29,16 @@ impl Pipelines {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// The pipeline of a kernel whose bindings are merged as `partition` says; made once.
-    pub(super) fn get(&self, kernel: KernelId, partition: &Partition) -> Result<ComputePipeline, ExecError> {
+    /// The pipeline of a dispatch's kernel with its bindings merged; made once.
+    pub(super) fn get(&self, bound: &Bound) -> Result<ComputePipeline, ExecError> {
         let mut pipelines = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (kernel, partition.clone());
+        let Bound { kernel, partition, in_rows, .. } = bound;
+        let key = (*kernel, partition.clone(), *in_rows);
         if let Some(found) = pipelines.get(&key) {
             return Ok(found.clone());
         }
         let (name, wgsl) = (kernel.kernel().name, kernel.kernel().wgsl);
+        let merge = if *in_rows { merge_rows } else { merge };
         let module = self.device.create_shader_module(ShaderModuleDescriptor {
             label: Some(name),
             source: ShaderSource::Naga(Cow::Owned(merge(name, wgsl, partition)?)),

@@ -1,8 +1,8 @@
 //! A graph lowered to dispatches with its planning problem: all that is known before a plan and a device.
 
 use super::{ExecError, Layout};
-use crate::graph::{DType, Graph, Sharing, Usage, Value, ValueId, int_word, usage};
-use crate::kernel::{Dispatch, LowerLimits, Operand, lower, lower_without};
+use crate::graph::{DType, Graph, Rows, Sharing, Usage, Value, ValueId, int_word, usage};
+use crate::kernel::{Dispatch, LowerLimits, Operand, lower, lower_shared};
 use crate::plan::{Alignment, Plan};
 
 /// A network ready to be planned and run. Steps are the graph's nodes, in order.
@@ -67,14 +67,21 @@ impl Program {
     /// Like [`Program::new`].
     pub fn sharing(
         graph: Graph,
-        sharing: Sharing,
+        mut sharing: Sharing,
         alignment: Alignment,
         limits: LowerLimits,
     ) -> Result<Self, ExecError> {
         graph.check()?;
+        // What a device's limits keep from being written in rows is copied there instead.
+        for (step, node) in graph.nodes.iter().enumerate() {
+            let [output] = node.outputs[..] else { continue };
+            if sharing.rows(output).is_some() && lower_shared(&graph, step, limits, &sharing).is_err() {
+                sharing.gather(&graph, output);
+            }
+        }
         let usage = usage(&graph, alignment, &sharing)?;
-        let lower = |(step, node)| lower_without(&graph, node, limits, &|i| sharing.is_elided(step, i));
-        let steps = graph.nodes.iter().enumerate().map(lower).collect::<Result<Vec<_>, _>>()?;
+        let lower = |step| lower_shared(&graph, step, limits, &sharing);
+        let steps = (0..graph.nodes.len()).map(lower).collect::<Result<Vec<_>, _>>()?;
         Ok(Program { graph, usage, steps, layout: Layout::Shared, sharing, limits })
     }
 
@@ -86,9 +93,21 @@ impl Program {
         Ok(lower(&self.graph, &self.graph.nodes[step], self.limits)?)
     }
 
-    /// Whether a step leaves out dispatches, since what they would write is there.
-    pub(super) fn is_elided(&self, step: usize) -> bool {
-        self.sharing.touches(step)
+    /// Whether a step's dispatches are others than those of [`Program::unshared`]: some are left out, since
+    /// what they would write is there, or they read or write rows.
+    pub(super) fn is_changed(&self, step: usize) -> bool {
+        self.sharing.touches(step) || self.sharing.in_rows(&self.graph.nodes[step])
+    }
+
+    /// The rows in which a value lies, where it does not lie in one piece.
+    pub(super) fn rows(&self, value: ValueId) -> Option<Rows> {
+        self.sharing.rows(value)
+    }
+
+    /// Elements from the first of a value to its last, those of others between its rows included.
+    pub(super) fn span_len(&self, value: ValueId) -> usize {
+        let len = self.graph.get(value).len();
+        self.rows(value).map_or(len, |rows| rows.span(len))
     }
 
     /// The same program in another layout. For [`Layout::PingPong`] no tensor that a step writes may share an

@@ -25,9 +25,9 @@ pub(super) fn compare_twins(program: &Program, values: &[Vec<f32>]) -> Result<Tw
     let fetch = |id: ValueId| program.graph.get(id).words().unwrap_or(&values[id.index()]);
     let mut report = TwinReport { max_abs_diff: 0.0, worst_share: 0.0, worst_node: None, ok: true };
     for (step, node) in program.graph.nodes.iter().enumerate() {
-        // What a step leaves out since it is there already, the twins do: they know nothing of it.
-        let whole = if program.is_elided(step) { program.unshared(step)? } else { Vec::new() };
-        let dispatches = if program.is_elided(step) { &whole } else { &program.steps[step] };
+        // What a step leaves out since it is there already, the twins do: they know nothing of sharing.
+        let whole = if program.is_changed(step) { program.unshared(step)? } else { Vec::new() };
+        let dispatches = if program.is_changed(step) { &whole } else { &program.steps[step] };
         for output in &node.outputs {
             let mut expected = vec![0.0f32; program.graph.get(*output).len()];
             let (mut relative, mut absolute) = (0.0f32, 0.0f32);

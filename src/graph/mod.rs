@@ -43,7 +43,7 @@ pub use elementwise::{BinaryOp, UnaryOp};
 pub use error::GraphError;
 pub use gates::{Gate, GruPart, LstmPart};
 pub use op::{Op, PadMode, PoolKind, ReduceKind, Reduction, Window, Window3};
-pub use sharing::Sharing;
+pub use sharing::{Rows, Sharing};
 pub use usage::{Usage, usage};
 pub use value::{Constant, DType, Value, ValueId, WORD_BYTES, int_word, word_int};
 

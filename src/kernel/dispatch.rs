@@ -1,7 +1,7 @@
 //! One dispatch of one kernel, told in values of a graph: no buffer, no offset, no device.
 
 use super::{KernelId, Tolerance};
-use crate::graph::ValueId;
+use crate::graph::{Rows, ValueId};
 
 /// What a binding of a dispatch shows to its kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +37,10 @@ pub struct Dispatch {
     pub workgroups: [u32; 3],
     /// Whether the kernel writes every element of `output` (a concat's input fills a part of it).
     pub fills_output: bool,
+    /// Where the elements that the kernel writes lie in rows: element i of what it writes, front to back, is
+    /// at [`Rows::place`] of `output`, which reaches from the first row to the last. The two numbers follow
+    /// the parameter block, in four words.
+    pub rows: Option<Rows>,
 }
 
 impl Dispatch {

@@ -15,7 +15,14 @@ pub fn run_twin<'a>(dispatch: &Dispatch, fetch: impl Fn(ValueId) -> &'a [f32], s
         Operand::Absent => &ZEROS[..],
     };
     let inputs: Vec<&[f32]> = dispatch.inputs.iter().map(show).collect();
-    (dispatch.kernel.kernel().twin)(&dispatch.params, &inputs, scratch);
+    let twin = dispatch.kernel.kernel().twin;
+    let Some(rows) = dispatch.rows else { return twin(&dispatch.params, &inputs, scratch) };
+    // The kernel writes front to back; where that lands is not its to know.
+    let mut dense: Vec<f32> = scratch.chunks(rows.stride).flat_map(|row| &row[..rows.len]).copied().collect();
+    twin(&dispatch.params, &inputs, &mut dense);
+    for (row, written) in scratch.chunks_mut(rows.stride).zip(dense.chunks(rows.len)) {
+        row[..rows.len].copy_from_slice(written);
+    }
 }
 
 /// What a node of one output computes from constants: folding is a run of the very twins. `None` where an

@@ -27,5 +27,5 @@ mod registry;
 
 pub use dispatch::{Dispatch, Operand, ParamWriter};
 pub use evaluate::{fold, run_twin};
-pub use lower::{LowerError, LowerLimits, lower, lower_without};
+pub use lower::{LowerError, LowerLimits, lower, lower_shared};
 pub use registry::{Kernel, KernelId, Tolerance};

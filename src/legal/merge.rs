@@ -76,6 +76,14 @@ pub enum MergeError {
         /// What the device asks for.
         alignment_bytes: u64,
     },
+    /// What the kernel writes cannot be moved to rows.
+    #[error("kernel '{kernel}' cannot write in rows: {what}")]
+    Rows {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        what: &'static str,
+    },
     /// naga cannot print the module.
     #[error("the merged kernel cannot be written as WGSL: {what}")]
     Print {

@@ -41,6 +41,8 @@ mod check;
 mod kernel;
 #[cfg(feature = "legal")]
 mod merge;
+#[cfg(feature = "legal")]
+mod rows;
 mod window;
 
 pub use check::{Access, BindingLimits, BoundRange, CopyEnd, Rule, Violation, check, check_copy};
@@ -48,4 +50,6 @@ pub use check::{Access, BindingLimits, BoundRange, CopyEnd, Rule, Violation, che
 pub use kernel::{LawfulKernel, Operand, PlainKernel};
 #[cfg(feature = "legal")]
 pub use merge::{MergeError, merge};
+#[cfg(feature = "legal")]
+pub use rows::merge_rows;
 pub use window::{Partition, Wanted, Window, WindowLimits, windows};

@@ -29,6 +29,7 @@ pub mod records;
 pub mod single;
 pub mod snapshot;
 pub mod steps;
+pub mod strided;
 #[cfg(feature = "tflite")]
 pub mod tflite_encoder;
 pub mod twin;

@@ -3,10 +3,11 @@
 
 use super::POISONS;
 use super::reference::Reference;
-use super::watch::{Lives, problem_steps, run_watched};
-use crate::exec::ExecError;
+use super::watch::{Lives, pieces, problem_steps, run_watched};
 use crate::exec::machine::Host;
+use crate::exec::{ExecError, Program};
 use crate::plan::{Plan, Problem, TensorId};
+use std::ops::Range;
 
 /// How many faults were planted, and who noticed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,10 +42,10 @@ pub async fn mutate<H: Host>(
     let problem = &program.usage.problem;
     let reference = Reference::collect(host, inputs).await?;
     let mut counts = MutationCounts::default();
-    for (tensor, offset_bytes) in faults(problem, plan, count) {
+    for (tensor, offset_bytes) in faults(program, plan, count) {
         let mutated = plan.with_offset(tensor, plan.arena(tensor), offset_bytes);
         let judged = mutated.validate(problem).is_err();
-        let read_later = overwrites_what_is_read(problem, &mutated, tensor);
+        let read_later = overwrites_what_is_read(program, &mutated, tensor);
         let mut machine = host.machine(&mutated).await?;
         let lives = Lives::new(program, &mutated);
         let watched = run_watched(&mut machine, program, &lives, &reference, inputs, POISONS[0]).await?;
@@ -59,17 +60,27 @@ pub async fn mutate<H: Host>(
     Ok(counts)
 }
 
-fn size(problem: &Problem, tensor: TensorId) -> u64 {
-    problem.tensors()[tensor.index()].size_bytes()
+/// Bytes from the first of a tensor to its last.
+fn size(program: &Program, tensor: TensorId) -> u64 {
+    program.span_len(program.usage.value(tensor)) as u64 * 4
 }
 
-fn bytes(problem: &Problem, plan: &Plan, tensor: TensorId) -> std::ops::Range<u64> {
-    let start = plan.offset_bytes(tensor);
-    start..start + size(problem, tensor)
+/// A tensor's own bytes, if it lay there.
+fn pieces_at(program: &Program, tensor: TensorId, offset_bytes: u64) -> Vec<Range<u64>> {
+    let bytes = offset_bytes..offset_bytes + size(program, tensor);
+    pieces(bytes, program.rows(program.usage.value(tensor))).collect()
 }
 
-fn overlap(a: &std::ops::Range<u64>, b: &std::ops::Range<u64>) -> bool {
-    a.start < b.end && b.start < a.end
+/// Whether two tensors have a byte in common; both ascending.
+fn overlap(a: &[Range<u64>], b: &[Range<u64>]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if x.start < y.end && y.start < x.end {
+            return true;
+        }
+        if x.end <= y.start { i += 1 } else { j += 1 }
+    }
+    false
 }
 
 /// Whether one of the two may take the bytes of the other in place.
@@ -80,14 +91,15 @@ fn may_take(problem: &Problem, a: TensorId, b: TensorId) -> bool {
 }
 
 /// Tensors of the same arena that are live in some step of `tensor`'s.
-fn neighbours(problem: &Problem, plan: &Plan, tensor: TensorId) -> Vec<TensorId> {
+fn neighbours(program: &Program, plan: &Plan, tensor: TensorId) -> Vec<TensorId> {
+    let problem = &program.usage.problem;
     let steps = |t: TensorId| problem_steps(problem, t);
     let (first, last) = steps(tensor);
     let meets = |other: &TensorId| {
         let (other_first, other_last) = steps(*other);
         *other != tensor
             && plan.arena(*other) == plan.arena(tensor)
-            && size(problem, *other) > 0
+            && size(program, *other) > 0
             && other_first <= last
             && first <= other_last
     };
@@ -96,25 +108,26 @@ fn neighbours(problem: &Problem, plan: &Plan, tensor: TensorId) -> Vec<TensorId>
 
 /// Different (tensor, wrong offset) pairs, spread over tensors first, then neighbours, then places in the
 /// neighbour.
-fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> {
+fn faults(program: &Program, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> {
+    let problem = &program.usage.problem;
     let alignment = problem.alignment().bytes().max(4);
     let mut per_tensor: Vec<(TensorId, Vec<u64>)> = Vec::new();
-    for tensor in problem.ids().filter(|t| size(problem, *t) > 0) {
+    for tensor in problem.ids().filter(|t| size(program, *t) > 0) {
         let mut offsets = Vec::new();
-        let room = plan.arenas()[plan.arena(tensor).index()].saturating_sub(size(problem, tensor));
+        let room = plan.arenas()[plan.arena(tensor).index()].saturating_sub(size(program, tensor));
         for place in 0..16 {
-            for other in neighbours(problem, plan, tensor) {
-                let there = bytes(problem, plan, other);
+            for other in neighbours(program, plan, tensor) {
+                let start = plan.offset_bytes(other);
+                let (there, end) = (pieces_at(program, other, start), start + size(program, other));
                 // From the neighbour's first byte upwards, and down from where the tensor's end still
                 // touches it.
-                let up = there.start + place * alignment;
-                let down = (there.end.saturating_sub(size(problem, tensor)) / alignment)
-                    .saturating_sub(place)
-                    * alignment;
+                let up = start + place * alignment;
+                let down =
+                    (end.saturating_sub(size(program, tensor)) / alignment).saturating_sub(place) * alignment;
                 for offset in [up, down] {
-                    let here = offset..offset + size(problem, tensor);
+                    let here = pieces_at(program, tensor, offset);
                     // An output in the bytes of an input that it may take is no fault.
-                    let allowed = offset == there.start && may_take(problem, tensor, other);
+                    let allowed = offset == start && may_take(problem, tensor, other);
                     let new = offset != plan.offset_bytes(tensor) && !offsets.contains(&offset) && !allowed;
                     if new && offset <= room && overlap(&here, &there) {
                         offsets.push(offset);
@@ -131,17 +144,16 @@ fn faults(problem: &Problem, plan: &Plan, count: usize) -> Vec<(TensorId, u64)> 
 }
 
 /// Whether a step after the overwriting one reads bytes that the shifted tensor overwrites or loses.
-fn overwrites_what_is_read(problem: &Problem, mutated: &Plan, tensor: TensorId) -> bool {
-    let here = bytes(problem, mutated, tensor);
-    neighbours(problem, mutated, tensor)
-        .into_iter()
-        .filter(|n| overlap(&here, &bytes(problem, mutated, *n)))
-        .any(|neighbour| {
-            let order = |t: TensorId| (problem_steps(problem, t).0, t);
-            let (earlier, later) = match order(tensor) < order(neighbour) {
-                true => (tensor, neighbour),
-                false => (neighbour, tensor),
-            };
-            problem_steps(problem, earlier).1 > problem_steps(problem, later).0
-        })
+fn overwrites_what_is_read(program: &Program, mutated: &Plan, tensor: TensorId) -> bool {
+    let problem = &program.usage.problem;
+    let at = |tensor: TensorId| pieces_at(program, tensor, mutated.offset_bytes(tensor));
+    let here = at(tensor);
+    neighbours(program, mutated, tensor).into_iter().filter(|n| overlap(&here, &at(*n))).any(|neighbour| {
+        let order = |t: TensorId| (problem_steps(problem, t).0, t);
+        let (earlier, later) = match order(tensor) < order(neighbour) {
+            true => (tensor, neighbour),
+            false => (neighbour, tensor),
+        };
+        problem_steps(problem, earlier).1 > problem_steps(problem, later).0
+    })
 }

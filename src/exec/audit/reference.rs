@@ -3,7 +3,7 @@
 use super::FirstBad;
 use crate::exec::machine::{Host, Machine};
 use crate::exec::{BufferKey, ExecError, Place, Program};
-use crate::graph::ValueId;
+use crate::graph::{Rows, ValueId};
 use crate::plan::Plan;
 use std::ops::Range;
 
@@ -29,6 +29,7 @@ impl Reference {
             for id in &node.outputs {
                 if let Some(range) = locate(program, &plan, *id) {
                     let words = machine.read(&[range]).await?;
+                    let words = elements(&words, program.graph.get(*id).len(), program.rows(*id));
                     values[id.index()] = words.into_iter().map(f32::from_bits).collect();
                 }
             }
@@ -43,6 +44,12 @@ impl Reference {
             return Some(want.len().min(words.len()));
         }
         want.iter().zip(words).position(|(want, got)| want.to_bits() != *got)
+    }
+
+    /// The same of a value that lies in rows, in the words from its first to its last.
+    pub fn first_difference_in_rows(&self, value: ValueId, words: &[u32], rows: Rows) -> Option<usize> {
+        let len = self.values[value.index()].len();
+        self.first_difference(value, &elements(words, len, Some(rows)))
     }
 
     /// The first graph output that differs from this run's, after `machine` has run.
@@ -68,9 +75,17 @@ impl Reference {
     }
 }
 
-/// Where a run-time value's bytes are, or `None` where it has none.
+/// The elements of a value, out of the words from its first to its last.
+fn elements(words: &[u32], len: usize, rows: Option<Rows>) -> Vec<u32> {
+    match rows {
+        None => words.to_vec(),
+        Some(rows) => (0..len).map(|i| words[rows.place(i)]).collect(),
+    }
+}
+
+/// Where a run-time value's bytes are, from its first to its last, or `None` where it has none.
 pub(super) fn locate(program: &Program, plan: &Plan, value: ValueId) -> Option<(BufferKey, Range<u64>)> {
-    let size = program.graph.get(value).size_bytes();
+    let size = program.span_len(value) as u64 * 4;
     let at = |key, start: u64| (size > 0).then_some((key, start..start + size));
     match program.place(plan, value) {
         Place::Arena { arena, offset_bytes } => at(BufferKey::Arena(arena), offset_bytes),

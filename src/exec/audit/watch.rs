@@ -3,7 +3,7 @@
 use super::reference::{Reference, locate};
 use crate::exec::machine::Machine;
 use crate::exec::{BufferKey, ExecError, Program};
-use crate::graph::ValueId;
+use crate::graph::{Rows, ValueId};
 use crate::plan::{Plan, Problem, TensorId};
 use std::ops::Range;
 
@@ -25,9 +25,32 @@ pub struct FirstBad {
 struct Life {
     value: ValueId,
     arena: usize,
+    /// From its first byte to its last.
     bytes: Range<u64>,
+    /// Where it does not lie in one piece.
+    rows: Option<Rows>,
     first: usize,
     last: usize,
+}
+
+impl Life {
+    /// Its own bytes, piece by piece.
+    fn pieces(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        pieces(self.bytes.clone(), self.rows)
+    }
+
+    /// Whether a word is one of its own.
+    fn covers(&self, arena: usize, word: usize) -> bool {
+        self.arena == arena && self.pieces().any(|piece| words(&piece).contains(&word))
+    }
+}
+
+/// The bytes of a value in a range that reaches from its first to its last.
+pub(super) fn pieces(bytes: Range<u64>, rows: Option<Rows>) -> impl Iterator<Item = Range<u64>> + use<> {
+    let whole = (bytes.end - bytes.start) as usize;
+    let Rows { len, stride } = rows.unwrap_or(Rows { len: whole / 4, stride: whole.max(4) / 4 });
+    let starts = bytes.clone().step_by((stride * 4).max(4));
+    starts.map(move |start| start..(start + len as u64 * 4).min(bytes.end))
 }
 
 /// First and last step at which a tensor must hold its bytes, both included.
@@ -49,7 +72,8 @@ impl Lives {
             let value = program.usage.value(tensor);
             let (BufferKey::Arena(arena), bytes) = locate(program, plan, value)? else { return None };
             let (first, last) = problem_steps(problem, tensor);
-            Some(Life { value, arena, bytes, first: first as usize, last: last as usize })
+            let rows = program.rows(value);
+            Some(Life { value, arena, bytes, rows, first: first as usize, last: last as usize })
         };
         let arenas = plan.arenas().iter().map(|bytes| bytes / 4 * 4).collect();
         Lives { all: problem.ids().filter_map(life).collect(), arenas }
@@ -60,10 +84,10 @@ impl Lives {
     fn dead_after(&self, step: usize) -> Vec<(usize, Range<u64>)> {
         let mut free = Vec::new();
         for ended in self.all.iter().filter(|l| l.last == step) {
-            let mut rest = vec![ended.bytes.clone()];
-            for live in self.all.iter().filter(|l| l.arena == ended.arena && l.first <= step && l.last > step)
-            {
-                rest = rest.into_iter().flat_map(|r| without(r, &live.bytes)).collect();
+            let mut rest: Vec<Range<u64>> = ended.pieces().collect();
+            let live = self.all.iter().filter(|l| l.arena == ended.arena && l.first <= step && l.last > step);
+            for piece in live.flat_map(Life::pieces) {
+                rest = rest.into_iter().flat_map(|r| without(r, &piece)).collect();
             }
             free.extend(rest.into_iter().map(|r| (ended.arena, r)));
         }
@@ -212,8 +236,9 @@ fn broken_guard(
     for arena in 0..now.len() {
         let whole = 0..now[arena].len() as u64 * 4;
         let mut guards = Vec::from([whole]);
-        for written in lives.all.iter().filter(|l| l.arena == arena && l.first == step) {
-            guards = guards.into_iter().flat_map(|r| without(r, &written.bytes)).collect();
+        let written = lives.all.iter().filter(|l| l.arena == arena && l.first == step);
+        for piece in written.flat_map(Life::pieces) {
+            guards = guards.into_iter().flat_map(|r| without(r, &piece)).collect();
         }
         for range in guards.iter().map(words) {
             seen.guard_words += range.len() as u64;
@@ -223,7 +248,7 @@ fn broken_guard(
                 && let Some(at) = was.iter().zip(is).position(|(a, b)| a != b)
             {
                 let word = range.start + at;
-                let covers = |l: &&Life| l.arena == arena && words(&l.bytes).contains(&word);
+                let covers = |l: &&Life| l.covers(arena, word);
                 let owner = lives.all.iter().filter(covers).find(|l| l.first < step && l.last >= step);
                 found = Some((arena, word, owner.map(|l| l.value)));
             }
@@ -244,8 +269,13 @@ fn wrong_tensor(
     let due = lives.all.iter().filter(|l| l.first == step || (l.first < step && l.last > step));
     due.filter_map(|life| {
         let range = words(&life.bytes);
-        let at = reference.first_difference(life.value, &now[life.arena][range.clone()])?;
-        Some((life.arena, range.start + at, Some(life.value)))
+        let words = &now[life.arena][range.clone()];
+        let place = |at: usize| life.rows.map_or(at, |rows| rows.place(at));
+        let at = match life.rows {
+            None => reference.first_difference(life.value, words)?,
+            Some(rows) => reference.first_difference_in_rows(life.value, words, rows)?,
+        };
+        Some((life.arena, range.start + place(at), Some(life.value)))
     })
     .next()
 }
@@ -254,7 +284,7 @@ fn wrong_tensor(
 /// else the one that ends nearest below or starts nearest above.
 fn neighbour(lives: &Lives, step: usize, arena: usize, word: usize, but: Option<ValueId>) -> Option<ValueId> {
     let others = || lives.all.iter().filter(move |l| l.arena == arena && Some(l.value) != but);
-    let covering = || others().filter(|l| words(&l.bytes).contains(&word));
+    let covering = || others().filter(|l| l.covers(arena, word));
     let distance = |l: &&Life| {
         let range = words(&l.bytes);
         range.start.abs_diff(word).min(range.end.abs_diff(word))

@@ -1,4 +1,4 @@
-//! Concatenations whose inputs are written where they belong in the result.
+//! Concatenations whose inputs are written where they belong in the result, one after the other.
 
 use super::Kind;
 use crate::graph::{Graph, Op, Sharing, ValueId};
@@ -31,7 +31,8 @@ pub(super) fn elide(graph: &Graph, kinds: &[Kind], node: usize, sharing: &mut Sh
 /// Where all inputs lie one after the other in something else, the output is a part of that.
 fn is_part(graph: &Graph, inputs: &[ValueId], output: ValueId, sharing: &mut Sharing) -> bool {
     let (root, first) = sharing.place(inputs[0]);
-    if root == inputs[0] || !sharing.is_alone(output) {
+    let in_rows = inputs.iter().any(|input| sharing.rows(*input).is_some());
+    if root == inputs[0] || in_rows || !sharing.is_alone(output) {
         return false;
     }
     let mut start = first;
@@ -59,6 +60,9 @@ fn take(
     }
     let (root, root_start) = sharing.place(input);
     let (whole, whole_start) = sharing.place(output);
+    if sharing.rows(input).or(sharing.rows(output)).is_some() {
+        return false;
+    }
     if root == whole {
         return root_start == whole_start + start;
     }

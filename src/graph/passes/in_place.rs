@@ -35,7 +35,8 @@ pub(super) fn permit(graph: &Graph, kinds: &[Kind], sharing: &mut Sharing) {
                 let root = sharing.place(*id).0;
                 kinds[root.index()] == Kind::Intermediate
             });
-            if both && graph.get(*input).shape == graph.get(output).shape {
+            let in_rows = sharing.rows(output).or(sharing.rows(*input)).is_some();
+            if both && !in_rows && graph.get(*input).shape == graph.get(output).shape {
                 sharing.permit(output, *input);
             }
         }

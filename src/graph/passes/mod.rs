@@ -7,6 +7,7 @@ mod concat;
 mod fuse;
 mod in_place;
 mod order;
+mod strided;
 mod views;
 mod weigh;
 
@@ -37,6 +38,8 @@ pub struct Passes {
     pub views: bool,
     /// Producers write into the result of a concatenation.
     pub concat: bool,
+    /// They do so row by row where the result is joined along an inner axis.
+    pub strided: bool,
     /// Element-wise outputs may take the bytes of an input that dies.
     pub in_place: bool,
     /// The schedule.
@@ -52,11 +55,17 @@ impl Default for Passes {
 impl Passes {
     /// Every pass, in the order given.
     pub const ALL: Passes =
-        Passes { fuse: true, views: true, concat: true, in_place: true, order: Order::Given };
+        Passes { fuse: true, views: true, concat: true, strided: true, in_place: true, order: Order::Given };
 
     /// No pass: the graph as it came, every value with storage of its own.
-    pub const NONE: Passes =
-        Passes { fuse: false, views: false, concat: false, in_place: false, order: Order::Given };
+    pub const NONE: Passes = Passes {
+        fuse: false,
+        views: false,
+        concat: false,
+        strided: false,
+        in_place: false,
+        order: Order::Given,
+    };
 
     /// Rewrites a graph, and finds which of its values share storage.
     ///
@@ -101,10 +110,14 @@ fn build(graph: &Graph, passes: Passes, refused: &[Choice]) -> Sharing {
             views::alias(graph, &kinds, node, &mut sharing);
         }
     }
-    if passes.concat {
-        // The last first: what one concatenation collects may be a part of what a later one does.
-        for node in (0..graph.nodes.len()).rev().filter(|n| wanted(*n)) {
+    let uses = passes.strided.then(|| strided::Uses::new(graph));
+    // The last first: what one concatenation collects may be a part of what a later one does.
+    for node in (0..graph.nodes.len()).rev().filter(|n| wanted(*n)) {
+        if passes.concat {
             concat::elide(graph, &kinds, node, &mut sharing);
+        }
+        if let Some(uses) = &uses {
+            strided::elide(graph, &kinds, uses, node, &mut sharing);
         }
     }
     if passes.in_place {

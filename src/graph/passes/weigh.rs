@@ -42,7 +42,7 @@ pub(super) fn best(graph: &Graph, passes: Passes) -> Sharing {
 /// Nodes whose sharing may cost something: a whole view never does.
 pub(super) fn optional(graph: &Graph, passes: Passes) -> Vec<Choice> {
     let costs = |node: &crate::graph::Node| match node.op {
-        Op::Concat { .. } if node.inputs.len() > 1 => passes.concat,
+        Op::Concat { .. } if node.inputs.len() > 1 => passes.concat || passes.strided,
         Op::Slice { .. } => passes.views && views::run_of_input(graph, node).is_some(),
         _ => false,
     };

@@ -72,6 +72,7 @@ pub(super) fn lower_conv(
             params: conv.params(&cx, [*first, *channels], [bias, addend], activation)?,
             workgroups: conv.workgroups(&cx, kernel, *channels)?,
             fills_output: segments.len() == 1,
+            rows: None,
         });
     }
     Ok(dispatches)

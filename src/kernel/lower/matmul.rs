@@ -275,6 +275,7 @@ impl Product {
             params: block.finish(),
             workgroups,
             fills_output: part.fills_output,
+            rows: None,
         })
     }
 }

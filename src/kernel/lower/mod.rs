@@ -16,11 +16,12 @@ mod rows;
 mod segments;
 mod shape;
 mod site;
+mod spread;
 mod strides;
 mod volume;
 
 use super::{Dispatch, Operand};
-use crate::graph::{Graph, Node, Op, ReduceKind};
+use crate::graph::{Graph, Node, Op, ReduceKind, Rows, Sharing, ValueId};
 use conv::lower_conv;
 use matmul::lower_matmul;
 use pool::lower_pool;
@@ -80,22 +81,57 @@ pub enum LowerError {
 /// # Errors
 /// Names the node and what no kernel handles, or the tensor that is over the binding limit and both numbers.
 pub fn lower(graph: &Graph, node: &Node, limits: LowerLimits) -> Result<Vec<Dispatch>, LowerError> {
-    lower_without(graph, node, limits, &|_| false)
+    lower_node(graph, node, limits, Shared { step: 0, sharing: None })
 }
 
-/// The same without the copies of inputs, told by position, that lie where the node would copy them to: those
-/// of a concatenation, or the one of a node that moves no element.
+/// The same for a node of a graph whose values share storage: without the copies of inputs that lie where the
+/// node would copy them to (those of a concatenation, or the one of a node that moves no element), and with
+/// values that lie in rows read and written there.
 ///
 /// # Errors
-/// Like [`lower`].
-pub fn lower_without(
+/// Like [`lower`]; or kernels cannot write the node's output in rows.
+pub fn lower_shared(
+    graph: &Graph,
+    step: usize,
+    limits: LowerLimits,
+    sharing: &Sharing,
+) -> Result<Vec<Dispatch>, LowerError> {
+    let node = &graph.nodes[step];
+    let shared = Shared { step, sharing: Some(sharing) };
+    let dispatches = lower_node(graph, node, limits, shared)?;
+    match node.outputs[..] {
+        [output] => spread::spread(graph, node, limits, sharing.rows(output), dispatches),
+        _ => Ok(dispatches),
+    }
+}
+
+/// What a lowering has to know of a sharing.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    step: usize,
+    sharing: Option<&'a Sharing>,
+}
+
+impl Shared<'_> {
+    /// Whether input `i` lies where the node would copy it to.
+    fn is_elided(self, i: usize) -> bool {
+        self.sharing.is_some_and(|sharing| sharing.is_elided(self.step, i))
+    }
+
+    /// The rows in which a value lies.
+    fn rows(self, value: ValueId) -> Option<Rows> {
+        self.sharing.and_then(|sharing| sharing.rows(value))
+    }
+}
+
+fn lower_node(
     graph: &Graph,
     node: &Node,
     limits: LowerLimits,
-    elided: &dyn Fn(usize) -> bool,
+    shared: Shared,
 ) -> Result<Vec<Dispatch>, LowerError> {
     let site = Site::new(graph, node, limits)?;
-    if site.output.is_empty() || (node.inputs.len() == 1 && elided(0)) {
+    if site.output.is_empty() || (node.inputs.len() == 1 && shared.is_elided(0)) {
         return Ok(Vec::new());
     }
     let dispatches = match &node.op {
@@ -115,7 +151,7 @@ pub fn lower_without(
         Op::Copy => shape::lower_copy(&site),
         Op::Transpose { perm } => shape::lower_transpose(&site, perm),
         Op::Slice { starts, steps } => shape::lower_slice(&site, starts, steps),
-        Op::Concat { axis } => shape::lower_concat(&site, *axis, elided),
+        Op::Concat { axis } => shape::lower_concat(&site, *axis, shared),
         Op::Expand => shape::lower_expand(&site),
         Op::Tile => shape::lower_tile(&site),
         Op::Select => elementwise::lower_select(&site),

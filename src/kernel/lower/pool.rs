@@ -54,5 +54,6 @@ pub(super) fn lower_pool(
         params: block.u32(kind).f32(power).finish(),
         workgroups: cx.workgroups([across, down, 1])?,
         fills_output: true,
+        rows: None,
     }])
 }

@@ -1,9 +1,9 @@
 //! Operators that move elements: all are strided copies.
 
-use super::LowerError;
 use super::segments::Segment;
 use super::site::Site;
 use super::strides::{Space, broadcast, row_major};
+use super::{LowerError, Shared};
 use crate::graph::Value;
 use crate::kernel::{Dispatch, KernelId, Operand, ParamWriter};
 
@@ -123,11 +123,7 @@ pub(super) fn lower_slice(site: &Site, starts: &[i64], steps: &[i64]) -> Result<
 }
 
 /// One dispatch an input; inputs without an element and those that are elided have none.
-pub(super) fn lower_concat(
-    site: &Site,
-    axis: usize,
-    elided: &dyn Fn(usize) -> bool,
-) -> Result<Vec<Dispatch>, LowerError> {
+pub(super) fn lower_concat(site: &Site, axis: usize, shared: Shared) -> Result<Vec<Dispatch>, LowerError> {
     let out = site.output;
     let strides = row_major(&out.shape);
     let Some(axis_stride) = strides.get(axis) else {
@@ -143,10 +139,11 @@ pub(super) fn lower_concat(
             let what = format!("input '{name}' {shape:?} does not fit {:?} along axis {axis}", out.shape);
             return Err(site.unsupported(what));
         }
-        if !x.is_empty() && !elided(i) && at + x.shape[axis] <= out.shape[axis] {
-            let (from, start) = (row_major(&x.shape), at as i64 * axis_stride);
+        if !x.is_empty() && !shared.is_elided(i) && at + x.shape[axis] <= out.shape[axis] {
+            let (operand, from) = read(site, i, shared)?;
+            let start = at as i64 * axis_stride;
             let (from, to) = (Side { start: 0, strides: &from }, Side { start, strides: &strides });
-            dispatches.extend(copy(site, site.operand(i), &x.shape, from, to)?);
+            dispatches.extend(copy(site, operand, &x.shape, from, to)?);
         }
         at += x.shape[axis];
     }
@@ -156,4 +153,18 @@ pub(super) fn lower_concat(
         );
     }
     Ok(dispatches)
+}
+
+/// Input `i` and the strides at which its elements lie.
+fn read(site: &Site, i: usize, shared: Shared) -> Result<(Operand, Vec<i64>), LowerError> {
+    let x = site.inputs[i];
+    match (site.operand(i), shared.rows(site.input_id(i))) {
+        (Operand::Value { value, start_len, len }, Some(rows)) => {
+            let strides = rows.strides(&x.shape).ok_or_else(|| {
+                site.unsupported(format!("'{}' lies in rows that no dimension begins with", x.name))
+            })?;
+            Ok((Operand::Value { value, start_len, len: rows.span(len) }, strides))
+        }
+        (operand, _) => Ok((operand, row_major(&x.shape))),
+    }
 }

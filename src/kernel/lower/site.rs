@@ -40,6 +40,11 @@ impl<'a> Site<'a> {
             .map_err(|_| self.unsupported(format!("{} inputs, needs {N}", self.inputs.len())))
     }
 
+    /// The value that input `i` is.
+    pub(super) fn input_id(&self, i: usize) -> ValueId {
+        self.node.inputs[i]
+    }
+
     /// Input `i` as an operand, whole.
     pub(super) fn operand(&self, i: usize) -> Operand {
         match self.inputs[i].len() {
@@ -92,6 +97,7 @@ impl<'a> Site<'a> {
             params: params.finish(),
             workgroups: [groups.div_ceil(y) as u32, y as u32, 1],
             fills_output: true,
+            rows: None,
         })
     }
 

@@ -48,6 +48,7 @@ pub(super) fn lower_volume(
         params: volume.params(&cx)?.u32(u32::from(bias != Operand::Absent)).finish(),
         workgroups: cx.workgroups([across, down, 1])?,
         fills_output: true,
+        rows: None,
     }])
 }
 
@@ -135,6 +136,7 @@ pub(super) fn lower_max_pool_indices(
         params: block.finish(),
         workgroups: cx.workgroups([across, down, 1])?,
         fills_output: true,
+        rows: None,
     }])
 }
 
