@@ -63,8 +63,8 @@ fn rows_know_their_places_and_strides() {
     assert_eq!(Rows { len: 1, stride: 7 }.strides(&[2, 3]), Some(vec![21, 7]));
 }
 
-/// Every kernel family writes its column of one result; nothing is copied, no bit changes, the audit holds and
-/// deliberate faults are caught.
+/// Every kernel family writes its column of one result: nothing is copied, no bit changes, the audit holds
+/// and deliberate faults are caught.
 #[test]
 fn every_family_writes_its_column() {
     for (graph, parts) in [(strided::families(), 12), (strided::heads(), 3)] {

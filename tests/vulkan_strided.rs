@@ -59,6 +59,8 @@ fn deliberate_faults_around_rows_are_caught_on_the_device() {
         let resident = gpu.resident(program);
         let inputs = resident.program().default_inputs();
         let counts = block_on(&gpu.device, mutate(&resident, &plan, &inputs, 20)).unwrap();
-        assert_eq!((counts.tried, counts.caught), (20, 20), "{counts:?}");
+        // The coarser a device binds, the fewer different offsets there are.
+        assert!(counts.tried >= 5 && counts.read_later > 0, "{counts:?}");
+        assert_eq!(counts.tried, counts.caught, "{counts:?}");
     }
 }

@@ -67,18 +67,12 @@ impl Program {
     /// Like [`Program::new`].
     pub fn sharing(
         graph: Graph,
-        mut sharing: Sharing,
+        sharing: Sharing,
         alignment: Alignment,
         limits: LowerLimits,
     ) -> Result<Self, ExecError> {
         graph.check()?;
-        // What a device's limits keep from being written in rows is copied there instead.
-        for (step, node) in graph.nodes.iter().enumerate() {
-            let [output] = node.outputs[..] else { continue };
-            if sharing.rows(output).is_some() && lower_shared(&graph, step, limits, &sharing).is_err() {
-                sharing.gather(&graph, output);
-            }
-        }
+        let sharing = within_limits(&graph, sharing, limits);
         let usage = usage(&graph, alignment, &sharing)?;
         let lower = |step| lower_shared(&graph, step, limits, &sharing);
         let steps = (0..graph.nodes.len()).map(lower).collect::<Result<Vec<_>, _>>()?;
@@ -183,6 +177,17 @@ impl Program {
     pub fn default_inputs(&self) -> Vec<Vec<f32>> {
         self.graph.inputs.iter().map(|id| default_input(self.graph.get(*id))).collect()
     }
+}
+
+/// The same sharing, but what a device's limits keep from being written in rows is copied there.
+fn within_limits(graph: &Graph, mut sharing: Sharing, limits: LowerLimits) -> Sharing {
+    for (step, node) in graph.nodes.iter().enumerate() {
+        let [output] = node.outputs[..] else { continue };
+        if sharing.rows(output).is_some() && lower_shared(graph, step, limits, &sharing).is_err() {
+            sharing.gather(graph, output);
+        }
+    }
+    sharing
 }
 
 /// The test input used where none is given, as words. Element i is `((i * 7919) % 1000) / 1000`, of

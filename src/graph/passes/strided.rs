@@ -24,8 +24,8 @@ impl Uses {
 
 /// Makes inputs of a concatenation columns of its result, where dimensions before the axis are longer than 1.
 ///
-/// Nobody but concatenations reads such an input, since kernels read what lies in one piece; one concatenation
-/// has it in its result, the others copy it from there.
+/// Nobody but concatenations reads such an input, since kernels read what lies in one piece; one of them has
+/// it in its result, the others copy it from there.
 pub(super) fn elide(graph: &Graph, kinds: &[Kind], uses: &Uses, node: usize, sharing: &mut Sharing) {
     let Op::Concat { axis } = graph.nodes[node].op else { return };
     let [output] = graph.nodes[node].outputs[..] else { return };
