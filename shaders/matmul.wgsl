@@ -1,11 +1,12 @@
-// Batched matrix product: y = alpha * a * b + beta * c (+ y), operands by strides, batches broadcast.
-// Bindings: a, b, c (broadcast to [M, N], or absent), y [batch, M, N].
+// Batched matrix product: y = act(alpha * a * b + beta * c + addend (+ y)), operands by strides, batches broadcast.
+// Bindings: a, b, c (broadcast to [M, N]) and addend [batch, M, N] (or absent), y [batch, M, N].
 // Dispatch: x = tiles of 64 columns, y = tiles of 64 rows, z = batch. A workgroup of 64 invocations computes
 // a tile, an invocation 8 x 8 of it.
 struct Params {
     a_base: u32,
     b_base: u32,
     c_base: u32,
+    addend_base: u32,
     y_base: u32,
     m: u32,
     n: u32,
@@ -22,6 +23,7 @@ struct Params {
     a_start: u32,
     b_start: u32,
     c_start: u32,
+    addend_start: u32,
     y_start: u32,
     batch_0: u32,
     batch_1: u32,
@@ -37,6 +39,11 @@ struct Params {
     has_c: u32,
     // Adds to what the output holds: a later part of a sum over k.
     accumulate: u32,
+    has_addend: u32,
+    // Activation: 0 none, 1 relu, 2 clip to [act_a, act_b], 3 leaky relu with slope act_a.
+    act: u32,
+    act_a: f32,
+    act_b: f32,
     // Read by matvec only.
     split: u32,
     k_fast: u32,
@@ -46,7 +53,8 @@ struct Params {
 @group(0) @binding(1) var<storage, read> a: array<f32>;
 @group(0) @binding(2) var<storage, read> b: array<f32>;
 @group(0) @binding(3) var<storage, read> c: array<f32>;
-@group(0) @binding(4) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<storage, read> addend: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
 
 // Position of matrix `i` in a batch, for strides along the batch dimensions.
 fn batch_start(i: u32, stride_0: u32, stride_1: u32, stride_2: u32) -> u32 {
@@ -56,13 +64,25 @@ fn batch_start(i: u32, stride_0: u32, stride_1: u32, stride_2: u32) -> u32 {
     return i_0 * stride_0 + i_1 * stride_1 + i_2 * stride_2;
 }
 
+fn activate(v: f32) -> f32 {
+    switch p.act {
+        case 1u: { return max(v, 0.0); }
+        case 2u: { return min(max(v, p.act_a), p.act_b); }
+        case 3u: { return select(v, p.act_a * v, v < 0.0); }
+        default: { return v; }
+    }
+}
+
+// The addend is read where y is written, and no sooner, so y may take its bytes.
 fn store(batch: u32, row: u32, column: u32, sum: f32) {
     if (row >= p.m || column >= p.n) { return; }
-    let at = p.y_base + p.y_start + (batch * p.m + row) * p.y_m + column;
+    let within = (batch * p.m + row) * p.y_m + column;
+    let at = p.y_base + p.y_start + within;
     var v = p.alpha * sum;
     if (p.has_c != 0u) { v += p.beta * c[p.c_base + p.c_start + row * p.c_m + column * p.c_n]; }
+    if (p.has_addend != 0u) { v += addend[p.addend_base + p.addend_start + within]; }
     if (p.accumulate != 0u) { v += y[at]; }
-    y[at] = v;
+    y[at] = activate(v);
 }
 
 // 16 steps of k: a by quads of rows, b by columns.

@@ -1,4 +1,4 @@
-//! Operators that join a convolution: what is left of the graph, and that it computes the same.
+//! Operators that join a convolution or a matrix product: what is left of the graph, and that it computes the same.
 
 mod support;
 
@@ -199,4 +199,86 @@ fn a_convolution_reads_the_parts_of_a_concat_where_that_is_lower() {
     assert_eq!(ops(&fused), ["Conv", "Conv", "Tanh", "Conv", "Conv", "ReduceMean"]);
     let one = 4 * 6 * 5 * 4;
     assert_eq!(bound::max_load(&fused.usage.problem), 3 * one);
+}
+
+/// A product of `x` with constant weights of `n` columns.
+fn matmul(b: &mut Builder, name: &str, x: ValueId, n: usize) -> ValueId {
+    let mut shape = b.0.get(x).shape.clone();
+    let k = *shape.last().unwrap();
+    *shape.last_mut().unwrap() = n;
+    let w = b.constant(&format!("{name}/w"), &[k, n], data(k * n, n));
+    b.op(name, Op::MatMul { activation: None }, &[x, w], &shape)
+}
+
+/// Two layers of a transformer's feed-forward block, whose result is added to what they read.
+#[test]
+fn bias_activation_and_residual_join_the_product() {
+    for swapped in [false, true] {
+        let mut b = Builder::new("feed-forward");
+        let x = b.input("x", &[2, 5, 6]);
+        let x = relu(&mut b, "start", x);
+        let wide = matmul(&mut b, "wide", x, 8);
+        let bias = b.constant("bias1", &[8], data(8, 1));
+        let inputs = if swapped { [bias, wide] } else { [wide, bias] };
+        let wide = b.op("biased", Op::Binary(BinaryOp::Add), &inputs, &[2, 5, 8]);
+        let wide = b.op("leaky", Op::Unary(UnaryOp::LeakyRelu { alpha: 0.1 }), &[wide], &[2, 5, 8]);
+        let narrow = matmul(&mut b, "narrow", wide, 6);
+        let bias = b.constant("bias2", &[1, 1, 6], data(6, 2));
+        let narrow = b.op("biased2", Op::Binary(BinaryOp::Add), &[narrow, bias], &[2, 5, 6]);
+        let inputs = if swapped { [x, narrow] } else { [narrow, x] };
+        let sum = b.op("sum", Op::Binary(BinaryOp::Add), &inputs, &[2, 5, 6]);
+        let end = b.op("end", Op::ReduceMean { axes: vec![1, 2] }, &[sum], &[2]);
+        let graph = b.output(&[end]);
+        let fused = same(&graph);
+        assert_eq!(ops(&fused), ["Relu", "MatMul", "MatMul", "ReduceMean"]);
+        assert_eq!(fused.graph.nodes[2].inputs.len(), 4, "the addend is the fourth input");
+        let load = |passes| bound::max_load(&program(&graph, passes).usage.problem);
+        assert_eq!(load(Passes::ALL), 4 * (2 * 5 * 8 + 2 * 5 * 6), "the sum takes the bytes of what it adds");
+        assert!(load(Passes::ALL) <= load(Passes { fuse: false, ..Passes::ALL }));
+        assert_eq!(ops(&program(&graph, Passes { fuse: false, ..Passes::ALL })).len(), 8);
+    }
+}
+
+/// The same of a Gemm, whose own factors stay those of its product.
+#[test]
+fn a_gemm_takes_a_bias_where_it_has_none_and_adds() {
+    for with_c in [false, true] {
+        let mut b = Builder::new("gemm");
+        let x = b.input("x", &[3, 4]);
+        let other = b.op("other", Op::Unary(UnaryOp::Tanh), &[x], &[3, 4]);
+        let w = b.constant("w", &[4, 4], data(16, 1));
+        let mut inputs = vec![x, w];
+        if with_c {
+            inputs.push(b.constant("c", &[3, 1], data(3, 4)));
+        }
+        let gemm = Op::Gemm { alpha: 0.5, beta: 2.0, trans_a: false, trans_b: true, activation: None };
+        let y = b.op("gemm", gemm, &inputs, &[3, 4]);
+        let one = b.constant("one", &[], vec![1.5]);
+        let y = b.op("more", Op::Binary(BinaryOp::Add), &[y, one], &[3, 4]);
+        let y = b.op("sum", Op::Sum, &[other, y], &[3, 4]);
+        let y = relu(&mut b, "relu", y);
+        let fused = same(&b.output(&[y]));
+        let due: &[&str] = if with_c { &["Tanh", "Gemm", "Add", "Sum", "Relu"] } else { &["Tanh", "Gemm"] };
+        assert_eq!(ops(&fused), due, "a second bias stays");
+    }
+}
+
+/// A constant for each row, a value that comes later, one that others read, and functions that the kernels do
+/// not apply stay.
+#[test]
+fn what_a_product_cannot_take_stays() {
+    let mut b = Builder::new("stays");
+    let x = b.input("x", &[5, 4]);
+    let y = matmul(&mut b, "rows", x, 3);
+    let rows = b.constant("k", &[5, 1], data(5, 1));
+    let y = b.op("by_row", Op::Binary(BinaryOp::Add), &[y, rows], &[5, 3]);
+    let read = matmul(&mut b, "read", y, 3);
+    let one = b.op("one", Op::Unary(UnaryOp::Relu), &[read], &[5, 3]);
+    let late = b.op("late", Op::Unary(UnaryOp::Tanh), &[one], &[5, 3]);
+    let sum = b.op("both", Op::Binary(BinaryOp::Add), &[read, late], &[5, 3]);
+    let last = matmul(&mut b, "last", sum, 3);
+    let end = b.op("end", Op::Unary(UnaryOp::Tanh), &[last], &[5, 3]);
+    let fused = same(&b.output(&[end]));
+    let due = ["MatMul", "Add", "MatMul", "Relu", "Tanh", "Add", "MatMul", "Tanh"];
+    assert_eq!(ops(&fused), due);
 }

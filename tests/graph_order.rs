@@ -55,7 +55,7 @@ fn dense(b: &mut Builder, name: &str, input: ValueId, len: usize) -> ValueId {
     let before = b.0.get(input).shape[1];
     let weights = (0..before * len).map(|i| (i % 7) as f32 * 0.1 - 0.3).collect();
     let w = b.constant(&format!("{name}_w"), &[before, len], weights);
-    b.op(name, Op::MatMul, &[input, w], &[1, len])
+    b.op(name, Op::MatMul { activation: None }, &[input, w], &[1, len])
 }
 
 /// Moves a node to another step.

@@ -37,7 +37,7 @@ fn small() -> Graph {
     let pool = Op::Pool { kind: PoolKind::Max, window: window(2, 2, 0) };
     let d = node(&mut g, "d", pool, &[c], &[1, 2, 2, 2]);
     let e = node(&mut g, "e", Op::Copy, &[d], &[1, 8]);
-    let gemm = Op::Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: true };
+    let gemm = Op::Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: true, activation: None };
     let f = node(&mut g, "f", gemm, &[e, w3, b3], &[1, 3]);
     let out = node(&mut g, "g", Op::Softmax { first_axis: 1, last_axis: 2 }, &[f], &[1, 3]);
     g.outputs.push(out);

@@ -3,7 +3,10 @@
 
 mod support;
 
-use support::cases::{LIMITS, PLAIN, conv, conv_onto, gemm, out_len, product, window, windows};
+use support::cases::{
+    ACTIVATIONS, LIMITS, PLAIN, conv, conv_onto, gemm, gemm_onto, out_len, product, product_onto, window,
+    windows,
+};
 use support::oracle;
 use support::twin::{Case, run_twins};
 
@@ -259,10 +262,46 @@ fn gemm_matches_the_definition() {
             }
         }
     }
-    let mut case = Case::new(Op::Gemm { alpha: 2.0, beta: 1.0, trans_a: false, trans_b: true });
+    let mut case =
+        Case::new(Op::Gemm { alpha: 2.0, beta: 1.0, trans_a: false, trans_b: true, activation: None });
     case.input(&[6, 8]).constant(&[9, 8]);
     let case = case.output(&[6, 9]);
     check(&case, LIMITS, &oracle::gemm(&case));
+}
+
+/// Bias, addend and activation, in one dispatch and in segments of every kind.
+#[test]
+fn products_add_and_activate_before_they_store() {
+    for activation in ACTIVATIONS {
+        for (a, b, y, kernel) in [
+            (&[5, 7][..], &[7, 3][..], &[5, 3][..], KernelId::Matmul),
+            (&[7], &[7, 3], &[3], KernelId::Matvec),
+            (&[2, 1, 5, 7], &[3, 7, 4], &[2, 3, 5, 4], KernelId::Matmul),
+            (&[2, 3, 2, 9], &[2, 3, 9, 65], &[2, 3, 2, 65], KernelId::Matvec),
+        ] {
+            let case = product_onto(a, b, y, activation);
+            assert_eq!(check(&case, LIMITS, &oracle::matmul(&case)), [kernel], "{a:?} {b:?} {activation:?}");
+        }
+        let sizes = [([1, 33, 70], 9000), ([6, 100, 24], 9000), ([5, 130, 63], 17_000), ([70, 13, 9], 2048)];
+        for (size, max_binding_bytes) in sizes {
+            let [m, _, n] = size;
+            for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+                for c in [&[n][..], &[m, 1], &[m, n]] {
+                    let case = gemm_onto(size, transposed, c, activation);
+                    let due = oracle::gemm(&case);
+                    assert_eq!(check(&case, LIMITS, &due).len(), 1, "{size:?} {transposed:?} {c:?}");
+                    if lower(&case.graph, &case.graph.nodes[0], LowerLimits { max_binding_bytes, ..LIMITS })
+                        .is_ok()
+                    {
+                        let limits = LowerLimits { max_binding_bytes, ..LIMITS };
+                        assert!(check(&case, limits, &due).len() > 1, "{size:?} {transposed:?} {c:?}");
+                    } else {
+                        assert_eq!(size, [70, 13, 9], "{transposed:?} {c:?}: the smaller ones are cut");
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -281,7 +320,8 @@ fn constants_over_the_binding_limit_are_bound_in_aligned_segments() {
     }
     let limits = LowerLimits { max_binding_bytes: 9000, ..LIMITS };
     for (a, b, trans_a) in [([100, 24], [24, 8], false), ([100, 30], [100, 8], true)] {
-        let mut case = Case::new(Op::Gemm { alpha: 0.5, beta: 2.0, trans_a, trans_b: false });
+        let mut case =
+            Case::new(Op::Gemm { alpha: 0.5, beta: 2.0, trans_a, trans_b: false, activation: None });
         let m = if trans_a { a[1] } else { a[0] };
         case.constant(&a).constant(&b).constant(&[m, 1]);
         let case = case.output(&[m, 8]);

@@ -138,7 +138,7 @@ fn a_product_whose_two_sides_are_over_the_limit_is_refused() {
     let mut b = Builder::new("product");
     let x = b.input("x", &[50, 48]);
     let y = b.input("y", &[48, 50]);
-    let out = b.op("out", Op::MatMul, &[x, y], &[50, 50]);
+    let out = b.op("out", Op::MatMul { activation: None }, &[x, y], &[50, 50]);
     refused(b.output(&[out]), "MatMul", "'x'", 9600);
 }
 
@@ -148,7 +148,7 @@ fn a_right_side_over_the_limit_is_summed_in_parts() {
     let mut b = Builder::new("tall");
     let x = b.input("x", &[10, 100]);
     let y = b.input("y", &[100, 16]);
-    let out = b.op("out", Op::MatMul, &[x, y], &[10, 16]);
+    let out = b.op("out", Op::MatMul { activation: None }, &[x, y], &[10, 16]);
     let graph = b.output(&[out]);
     let (whole, cut) = (program(graph.clone(), u64::MAX).unwrap(), program(graph, LIMIT_BYTES).unwrap());
     assert_eq!(cut.dispatch_count(), 2);

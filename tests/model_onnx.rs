@@ -252,7 +252,7 @@ fn products() {
     assert!(fault(matmul(&[2, 3], &[4, 2])).contains("3 columns meet 4 rows"));
     let gemm = node("Gemm", &["x", "b", "c"], &["y"]).int("transA", 1).int("transB", 1).float("alpha", 0.5);
     let weights = || floats("b", &[4, 2], &[0.0; 8]);
-    let due = Op::Gemm { alpha: 0.5, beta: 1.0, trans_a: true, trans_b: true };
+    let due = Op::Gemm { alpha: 0.5, beta: 1.0, trans_a: true, trans_b: true, activation: None };
     assert_eq!(only(11, &[2, 3], gemm, vec![weights(), floats("c", &[4], &[0.0; 4])]), (due, vec![3, 4]));
     let gemm = node("Gemm", &["x", "b", "c"], &["y"]).int("transB", 1);
     let bad = single(11, &[3, 2], gemm, vec![weights(), floats("c", &[3], &[0.0; 3])]);

@@ -3,7 +3,10 @@
 
 mod support;
 
-use support::cases::{LIMITS, PLAIN, conv, conv_onto, gemm, out_len, product, window, windows};
+use support::cases::{
+    ACTIVATIONS, LIMITS, PLAIN, conv, conv_onto, gemm, gemm_onto, out_len, product, product_onto, window,
+    windows,
+};
 use support::kernel_gpu::Gpu;
 use support::twin::Case;
 
@@ -90,6 +93,26 @@ fn matrix_products_match_their_twins() {
         for transposed in [[false, false], [false, true], [true, false], [true, true]] {
             for c in [&[][..], &[n], &[m, 1], &[m, n]] {
                 gpu.compare(&gemm(size, [0.5, -1.5], transposed, c), LIMITS);
+            }
+        }
+    }
+}
+
+/// Bias, addend and activation of products.
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn products_that_add_and_activate_match_their_twins() {
+    let mut gpu = Gpu::open();
+    for activation in ACTIVATIONS {
+        gpu.compare(&product_onto(&[7], &[7, 3], &[3], activation), LIMITS);
+        gpu.compare(&product_onto(&[2, 1, 5, 7], &[3, 7, 4], &[2, 3, 5, 4], activation), LIMITS);
+        gpu.compare(&product_onto(&[130, 140], &[140, 129], &[130, 129], activation), LIMITS);
+        for (size, max_binding_bytes) in [([1, 33, 70], 9000), ([6, 100, 24], 9000), ([5, 130, 63], 17_000)] {
+            for transposed in [[false, false], [false, true], [true, false], [true, true]] {
+                let case = gemm_onto(size, transposed, &[size[2]], activation);
+                assert_eq!(gpu.compare(&case, LIMITS).len(), 1);
+                let limits = LowerLimits { max_binding_bytes, ..LIMITS };
+                assert!(gpu.compare(&case, limits).len() > 1, "{size:?} {transposed:?}: one dispatch");
             }
         }
     }

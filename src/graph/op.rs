@@ -140,9 +140,13 @@ pub enum Op {
         axes: Vec<usize>,
     },
     /// Inputs `a [.., M, K]`, `b [.., K, N]`, numpy semantics (batch dimensions broadcast; 1-D operands
-    /// extended).
-    MatMul,
-    /// Inputs `a`, `b`, optionally `c` (broadcast to `[M, N]`): `alpha * A * B + beta * C`.
+    /// extended), optionally a bias of N elements, and after it optionally an addend of the output's shape.
+    MatMul {
+        /// As of [`Op::Conv`].
+        activation: Option<UnaryOp>,
+    },
+    /// Inputs `a`, `b`, optionally `c` (broadcast to `[M, N]`), and after it optionally an addend of the
+    /// output's shape: `alpha * A * B + beta * C + addend`.
     Gemm {
         /// Factor of the product.
         alpha: f32,
@@ -152,6 +156,8 @@ pub enum Op {
         trans_a: bool,
         /// Whether `b` is stored `[N, K]`.
         trans_b: bool,
+        /// As of [`Op::Conv`].
+        activation: Option<UnaryOp>,
     },
     /// Inputs: two or more, or one.
     Concat {
@@ -420,7 +426,7 @@ impl Op {
             Op::Pool { kind: PoolKind::Average { .. }, .. } => "AveragePool",
             Op::Pool { kind: PoolKind::Lp { .. }, .. } => "LpPool",
             Op::ReduceMean { .. } => "ReduceMean",
-            Op::MatMul => "MatMul",
+            Op::MatMul { .. } => "MatMul",
             Op::Gemm { .. } => "Gemm",
             Op::Concat { .. } => "Concat",
             Op::Copy => "Copy",

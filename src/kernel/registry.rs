@@ -261,7 +261,7 @@ static MATMUL: Kernel = Kernel {
     id: KernelId::Matmul,
     name: "matmul",
     wgsl: include_str!("../../shaders/matmul.wgsl"),
-    inputs: &["a", "b", "c"],
+    inputs: &["a", "b", "c", "addend"],
     twin: cpu::matmul::run,
     tolerance: SUM_OF_PRODUCTS,
 };
@@ -270,7 +270,7 @@ static MATVEC: Kernel = Kernel {
     id: KernelId::Matvec,
     name: "matvec",
     wgsl: include_str!("../../shaders/matvec.wgsl"),
-    inputs: &["a", "b", "c"],
+    inputs: &["a", "b", "c", "addend"],
     twin: cpu::matvec::run,
     tolerance: SUM_OF_PRODUCTS,
 };

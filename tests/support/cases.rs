@@ -70,7 +70,7 @@ pub fn windows() -> Vec<Window> {
 
 /// A `MatMul` case.
 pub fn product(a: &[usize], b: &[usize], y: &[usize]) -> Case {
-    let mut case = Case::new(Op::MatMul);
+    let mut case = Case::new(Op::MatMul { activation: None });
     case.input(a).constant(b);
     case.output(y)
 }
@@ -82,8 +82,36 @@ pub fn gemm(
     [trans_a, trans_b]: [bool; 2],
     c: &[usize],
 ) -> Case {
-    let mut case = Case::new(Op::Gemm { alpha, beta, trans_a, trans_b });
+    let mut case = Case::new(Op::Gemm { alpha, beta, trans_a, trans_b, activation: None });
     case.input(&if trans_a { [k, m] } else { [m, k] });
     case.constant(&if trans_b { [n, k] } else { [k, n] }).constant(c);
     case.output(&[m, n])
 }
+
+/// A `MatMul` case with a bias, an addend and an activation.
+pub fn product_onto(a: &[usize], b: &[usize], y: &[usize], activation: Option<UnaryOp>) -> Case {
+    let mut case = Case::new(Op::MatMul { activation });
+    case.input(a).constant(b).constant(&y[y.len() - 1..]).input(y);
+    case.output(y)
+}
+
+/// A `Gemm` case `[m, k, n]` with `c`, an addend and an activation.
+pub fn gemm_onto(
+    [m, k, n]: [usize; 3],
+    [trans_a, trans_b]: [bool; 2],
+    c: &[usize],
+    activation: Option<UnaryOp>,
+) -> Case {
+    let mut case = Case::new(Op::Gemm { alpha: 0.5, beta: -1.5, trans_a, trans_b, activation });
+    case.input(&if trans_a { [k, m] } else { [m, k] });
+    case.constant(&if trans_b { [n, k] } else { [k, n] }).constant(c).input(&[m, n]);
+    case.output(&[m, n])
+}
+
+/// What a product may apply before it stores, and nothing.
+pub const ACTIVATIONS: [Option<UnaryOp>; 4] = [
+    None,
+    Some(UnaryOp::Relu),
+    Some(UnaryOp::Clip { min: -0.125, max: 0.5 }),
+    Some(UnaryOp::LeakyRelu { alpha: 0.25 }),
+];

@@ -48,8 +48,8 @@ fn run(graph: &Graph, node: &Node, inputs: &[&[f32]]) -> Vec<f32> {
         }
         Op::Pool { kind, window } => pool(x, shape(0), out_shape, *kind, window),
         Op::ReduceMean { axes } => mean(x, shape(0), axes),
-        Op::MatMul => gemm(x, shape(0), inputs[1], shape(1), false, out_shape),
-        Op::Gemm { alpha, beta, trans_a: false, trans_b } => {
+        Op::MatMul { .. } => gemm(x, shape(0), inputs[1], shape(1), false, out_shape),
+        Op::Gemm { alpha, beta, trans_a: false, trans_b, .. } => {
             let product = gemm(x, shape(0), inputs[1], shape(1), *trans_b, out_shape);
             let c = |i: &[usize]| inputs.get(2).map_or(0.0, |c| at(c, shape(2), i));
             product.iter().zip(indices(out_shape)).map(|(p, i)| alpha * p + beta * c(&i)).collect()

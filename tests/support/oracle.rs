@@ -130,16 +130,26 @@ pub fn matmul(case: &Case) -> Vec<f64> {
         for row in 0..m {
             for column in 0..n {
                 let term = |i: usize| f64::from(a[a_at + row * k + i]) * f64::from(b[b_at + i * n + column]);
-                y.push((0..k).map(term).sum());
+                let bias = case.operand(2).map_or(0.0, |(_, bias)| f64::from(bias[column]));
+                y.push((0..k).map(term).sum::<f64>() + bias);
             }
         }
     }
-    y
+    let Op::MatMul { activation } = *case.op() else { panic!("not a MatMul") };
+    finished(case, y, activation)
+}
+
+/// The addend added and the activation applied.
+fn finished(case: &Case, mut y: Vec<f64>, activation: Option<UnaryOp>) -> Vec<f64> {
+    if let Some((_, addend)) = case.operand(3) {
+        y.iter_mut().zip(addend).for_each(|(y, addend)| *y += f64::from(*addend));
+    }
+    y.into_iter().map(|v| activate(activation, v)).collect()
 }
 
 /// `Gemm`.
 pub fn gemm(case: &Case) -> Vec<f64> {
-    let Op::Gemm { alpha, beta, trans_a, trans_b } = *case.op() else { panic!("not a Gemm") };
+    let Op::Gemm { alpha, beta, trans_a, trans_b, activation } = *case.op() else { panic!("not a Gemm") };
     let (a_shape, a) = case.operand(0).expect("a");
     let (_, b) = case.operand(1).expect("b");
     let [m, n] = *case.output_shape() else { panic!("not a matrix") };
@@ -160,5 +170,5 @@ pub fn gemm(case: &Case) -> Vec<f64> {
             y.push(f64::from(alpha) * sum + f64::from(beta) * c);
         }
     }
-    y
+    finished(case, y, activation)
 }

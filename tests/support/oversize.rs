@@ -128,8 +128,8 @@ fn products() -> Graph {
     let w = b.constant("w", &[31, 33], numbers(31 * 33));
     let v = b.constant("v", &[30, 33], numbers(30 * 33));
     let bias = b.constant("bias", &[30], numbers(30));
-    let t = b.op("t", Op::MatMul, &[x, w], &[203, 33]);
-    let gemm = |beta| Op::Gemm { alpha: 0.5, beta, trans_a: false, trans_b: true };
+    let t = b.op("t", Op::MatMul { activation: None }, &[x, w], &[203, 33]);
+    let gemm = |beta| Op::Gemm { alpha: 0.5, beta, trans_a: false, trans_b: true, activation: None };
     let u = b.op("u", gemm(2.0), &[t, v, bias], &[203, 30]);
     let r = b.op("r", Op::Unary(UnaryOp::Relu), &[u], &[203, 30]);
     let out = b.op("out", gemm(1.0), &[t, v, r], &[203, 30]);
@@ -142,8 +142,8 @@ fn batches() -> Graph {
     let x = b.input("x", &[2, 6, 20, 25]);
     let y = b.input("y", &[2, 6, 25, 10]);
     let z = b.input("z", &[2, 1, 10, 90]);
-    let t = b.op("t", Op::MatMul, &[x, y], &[2, 6, 20, 10]);
-    let out = b.op("out", Op::MatMul, &[t, z], &[2, 6, 20, 90]);
+    let t = b.op("t", Op::MatMul { activation: None }, &[x, y], &[2, 6, 20, 10]);
+    let out = b.op("out", Op::MatMul { activation: None }, &[t, z], &[2, 6, 20, 90]);
     b.output(&[out])
 }
 
@@ -186,7 +186,7 @@ fn thin_products() -> Graph {
     let mut b = Builder::new("thin_products");
     let x = b.input("x", &[40, 3, 17]);
     let y = b.input("y", &[40, 17, 13]);
-    let t = b.op("t", Op::MatMul, &[x, y], &[40, 3, 13]);
+    let t = b.op("t", Op::MatMul { activation: None }, &[x, y], &[40, 3, 13]);
     let out = b.op("out", Op::Unary(UnaryOp::Neg), &[t], &[40, 3, 13]);
     b.output(&[out])
 }

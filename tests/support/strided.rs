@@ -20,9 +20,9 @@ pub fn families() -> Graph {
         b.op("mean", Op::ReduceMean { axes: vec![2] }, &[x], &[2, 3, 1]),
     ];
     let weights = b.constant("weights", &[8, 5], numbers(40));
-    parts.push(b.op("product", Op::MatMul, &[x, weights], &[2, 3, 5]));
+    parts.push(b.op("product", Op::MatMul { activation: None }, &[x, weights], &[2, 3, 5]));
     let tall = b.constant("tall", &[2, 8, 70], numbers(1120));
-    parts.push(b.op("batched", Op::MatMul, &[y, tall], &[2, 3, 70]));
+    parts.push(b.op("batched", Op::MatMul { activation: None }, &[y, tall], &[2, 3, 70]));
     let window = Window { kernel: [1, 3], strides: [1, 1], pads: [0, 1, 0, 1], dilations: [1, 1] };
     let filters = b.constant("filters", &[3, 3, 3], numbers(27));
     let conv = Op::Conv { window, groups: 1, activation: None };

@@ -18,7 +18,7 @@ fn candidates(node: &Node) -> &'static [usize] {
         Op::Binary(_) => &[0, 1],
         Op::Select => &[0, 1, 2],
         // The addend.
-        Op::Conv { .. } if node.inputs.len() == 4 => &[3],
+        Op::Conv { .. } | Op::MatMul { .. } | Op::Gemm { .. } if node.inputs.len() == 4 => &[3],
         Op::Sum if node.inputs.len() == 2 => &[0, 1],
         _ => &[],
     }

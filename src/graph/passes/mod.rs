@@ -31,8 +31,8 @@ pub enum Order {
 /// Which passes run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passes {
-    /// Batch normalisation, additions and activations join the convolution before them; a convolution reads
-    /// the parts of a concatenation where that lowers the max load.
+    /// Batch normalisation, additions and activations join the convolution or matrix product before them; a
+    /// convolution reads the parts of a concatenation where that lowers the max load.
     pub fuse: bool,
     /// Reshapes and contiguous slices are bytes of their input.
     pub views: bool,

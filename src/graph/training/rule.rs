@@ -67,12 +67,14 @@ pub(super) fn rule(graph: &Graph, node: &Node, wants: &[bool]) -> Rule {
     };
     match &node.op {
         Op::Conv { activation: None, .. } | Op::Conv3d { .. } | Op::ConvTranspose { .. } => product(),
-        Op::Conv { activation: Some(f), .. } => {
+        Op::Conv { activation: Some(f), .. }
+        | Op::MatMul { activation: Some(f) }
+        | Op::Gemm { activation: Some(f), .. } => {
             let saved =
                 if from_output(f) { Saved::Nothing } else { Saved::PerSample(out_words * WORD_BYTES) };
             Rule { output: from_output(f), saved, scratch: true, ..product() }
         }
-        Op::MatMul | Op::Gemm { .. } | Op::Binary(BinaryOp::Mul) => product(),
+        Op::MatMul { .. } | Op::Gemm { .. } | Op::Binary(BinaryOp::Mul) => product(),
         Op::Binary(BinaryOp::Add | BinaryOp::Sub) | Op::Sum | Op::Concat { .. } | Op::Copy => none,
         Op::Transpose { .. } | Op::Pad { .. } | Op::Slice { .. } | Op::Expand | Op::Tile | Op::Cast => none,
         Op::ReduceMean { .. } | Op::CumSum { .. } | Op::Trilu { .. } => none,

@@ -14,13 +14,19 @@ pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f3
         over_rows(y, p.y_m, 4, p.m * p.n * p.k, |first, rows| {
             let a = inputs[0].get(a + first * p.a[0]..).unwrap_or_default();
             let b = inputs[1].get(b..).unwrap_or_default();
-            some_rows(&p, a, b, inputs[2], first, rows);
+            some_rows(&p, [a, b], inputs, [batch, first], rows);
         });
     }
 }
 
-/// Computes output rows `first..`, whose first element of `a` is `a[0]`.
-fn some_rows(p: &MatmulParams, a: &[f32], b: &[f32], c: &[f32], first: usize, rows: &mut [f32]) {
+/// Computes output rows `first..` of matrix `batch`, whose first element of `a` is `a[0]`.
+fn some_rows(
+    p: &MatmulParams,
+    [a, b]: [&[f32]; 2],
+    inputs: &[&[f32]],
+    [batch, first]: [usize; 2],
+    rows: &mut [f32],
+) {
     let count = rows.len().div_ceil(p.y_m);
     let mut tile = vec![0.0; count * COLUMNS];
     let mut panel = vec![0.0; DEPTH.min(p.k) * COLUMNS];
@@ -45,7 +51,7 @@ fn some_rows(p: &MatmulParams, a: &[f32], b: &[f32], c: &[f32], first: usize, ro
         }
         for (r, row) in rows.chunks_mut(p.y_m).enumerate() {
             for ((y, sum), n) in row[column..][..len].iter_mut().zip(&tile[r * COLUMNS..]).zip(column..) {
-                *y = p.finish(*sum, c, first + r, n, *y);
+                *y = p.finish(*sum, inputs, [batch, first + r, n], *y);
             }
         }
     }

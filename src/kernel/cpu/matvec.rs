@@ -23,7 +23,8 @@ pub(in crate::kernel) fn run(params: &[u32], inputs: &[&[f32]], output: &mut [f3
                     let mut sums = [0.0f32; STRIPE];
                     stripe_sums(&p, &a_row, b, &mut sums[..y.len()]);
                     for (i, (y, sum)) in y.iter_mut().zip(sums).enumerate() {
-                        *y = p.finish(sum, inputs[2], row, first + stripe * STRIPE + i, *y);
+                        let column = first + stripe * STRIPE + i;
+                        *y = p.finish(sum, inputs, [batch, row, column], *y);
                     }
                 }
             });

@@ -79,14 +79,17 @@ pub(super) fn lower_conv(
 }
 
 /// `act`, `act_a`, `act_b` of the parameter block.
-fn activation_words(cx: &Lowering, activation: Option<UnaryOp>) -> Result<(u32, f32, f32), LowerError> {
+pub(super) fn activation_words(
+    cx: &Lowering,
+    activation: Option<UnaryOp>,
+) -> Result<(u32, f32, f32), LowerError> {
     match activation {
         None => Ok((0, 0.0, 0.0)),
         Some(UnaryOp::Relu) => Ok((1, 0.0, 0.0)),
         Some(UnaryOp::Clip { min, max }) => Ok((2, min, max)),
         Some(UnaryOp::LeakyRelu { alpha }) => Ok((3, alpha, 0.0)),
         Some(other) => {
-            Err(cx.unsupported(format!("a convolution does not apply {}", Op::Unary(other).name())))
+            Err(cx.unsupported(format!("{} is not applied as it is stored", Op::Unary(other).name())))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Matrix products: strides from shapes, and operands over the binding limit in segments of matrices, rows,
 //! columns or k.
 
+use super::conv::activation_words;
 use super::grid::Lowering;
 use super::segments::{Segment, Walked, segments};
 use super::{LowerError, LowerLimits};
@@ -28,8 +29,10 @@ struct Product {
     b_batch: [usize; 3],
     alpha: f32,
     beta: f32,
-    operands: [Operand; 3],
+    /// `a`, `b`, `c`, the addend.
+    operands: [Operand; 4],
     output: Operand,
+    activation: (u32, f32, f32),
 }
 
 /// A part of a product that one dispatch computes.
@@ -38,11 +41,13 @@ struct Part {
     m: usize,
     n: usize,
     k: usize,
-    /// What it binds: `a`, `b`, `c`, the output; and the first elements in that.
-    operands: [Operand; 4],
-    starts: [usize; 4],
-    /// Whether it adds to what stands in the output, and whether it leaves none of that.
+    /// What it binds: `a`, `b`, `c`, the addend, the output; and the first elements in that.
+    operands: [Operand; 5],
+    starts: [usize; 5],
+    /// Whether it adds to what stands in the output, whether it is the last to do so, and whether it leaves
+    /// none of that.
     accumulate: bool,
+    finishes: bool,
     fills_output: bool,
 }
 
@@ -54,8 +59,10 @@ pub(super) fn lower_matmul(
 ) -> Result<Vec<Dispatch>, LowerError> {
     let cx = Lowering::new(graph, node, limits);
     let product = match node.op {
-        Op::MatMul => Product::of_matmul(&cx)?,
-        Op::Gemm { alpha, beta, trans_a, trans_b } => Product::of_gemm(&cx, [alpha, beta], trans_a, trans_b)?,
+        Op::MatMul { .. } => Product::of_matmul(&cx)?,
+        Op::Gemm { alpha, beta, trans_a, trans_b, .. } => {
+            Product::of_gemm(&cx, [alpha, beta], trans_a, trans_b)?
+        }
         _ => return Err(cx.unsupported("not a matrix product")),
     };
     if product.output == Operand::Absent {
@@ -100,8 +107,9 @@ impl Product {
             b_batch: [0; 3],
             alpha: factors[0],
             beta: factors[1],
-            operands: [cx.whole(a)?, cx.whole(b)?, c],
+            operands: [cx.whole(a)?, cx.whole(b)?, c, addend(cx, y)?],
             output: cx.whole(y)?,
+            activation: activation(cx)?,
         })
     }
 
@@ -130,6 +138,10 @@ impl Product {
         } else {
             (batch, a_batch, b_batch, m)
         };
+        let c = cx.node.inputs.get(2).map_or(Ok(Operand::Absent), |id| cx.whole(*id))?;
+        if matches!(c, Operand::Value { len, .. } if len != n) {
+            return Err(cx.unsupported(format!("a bias for each of {n} columns is due")));
+        }
         let [batch, a_batch, b_batch] = three_dims(&batch, &a_batch, &b_batch)
             .ok_or_else(|| cx.unsupported("more than 3 batch dimensions that do not merge"))?;
         Ok(Product {
@@ -138,41 +150,43 @@ impl Product {
             k,
             a: [k, 1],
             b: if n == 1 { [1, k] } else { [n, 1] },
-            c: [0, 0],
+            c: [0, 1],
             batch,
             a_batch,
             b_batch,
             alpha: 1.0,
-            beta: 0.0,
-            operands: [cx.whole(a)?, cx.whole(b)?, Operand::Absent],
+            beta: 1.0,
+            operands: [cx.whole(a)?, cx.whole(b)?, c, addend(cx, y)?],
             output: cx.whole(y)?,
+            activation: activation(cx)?,
         })
     }
 
     /// The product as one part.
     fn whole(&self) -> Part {
-        let [a, b, c] = self.operands;
+        let [a, b, c, addend] = self.operands;
         Part {
             batch: self.batch,
             m: self.m,
             n: self.n,
             k: self.k,
-            operands: [a, b, c, self.output],
-            starts: [0; 4],
+            operands: [a, b, c, addend, self.output],
+            starts: [0; 5],
             accumulate: false,
+            finishes: true,
             fills_output: true,
         }
     }
 
-    /// The operands and the output, each walked by its `strides` over some space, `tails` elements a step.
-    fn walked<const D: usize>(&self, strides: [[usize; D]; 4], tails: [usize; 4]) -> [Walked; 4] {
-        let [a, b, c] = self.operands;
-        let all = [a, b, c, self.output];
+    /// The operands and the output, each walked by its `strides` over some space, `tails` elements a step; the
+    /// addend as the output.
+    fn walked<const D: usize>(&self, strides: [[usize; D]; 4], tails: [usize; 4]) -> [Walked; 5] {
+        let all = self.whole().operands;
         std::array::from_fn(|i| Walked {
             operand: all[i],
             start: 0,
-            strides: strides[i].iter().map(|stride| *stride as i64).collect(),
-            tail_len: tails[i],
+            strides: strides[i.min(3)].iter().map(|stride| *stride as i64).collect(),
+            tail_len: tails[i.min(3)],
             movable: true,
         })
     }
@@ -204,7 +218,7 @@ impl Product {
             let [d0, d1, d2, m] = std::array::from_fn(|i| segment.dims[i]);
             let part = Part { batch: [d0, d1, d2], m, ..self.part(segment) };
             let filled = d0 * d1 * d2 * m * self.n;
-            let fills_output = matches!(part.operands[3], Operand::Value { len, .. } if len == filled);
+            let fills_output = matches!(part.operands[4], Operand::Value { len, .. } if len == filled);
             Part { fills_output, ..part }
         };
         Some(found.iter().map(rows).collect())
@@ -237,6 +251,7 @@ impl Product {
         let inner = |(i, segment): (usize, &Segment)| Part {
             k: segment.dims[0],
             accumulate: i > 0,
+            finishes: i + 1 == found.len(),
             fills_output: i == 0,
             ..self.part(segment)
         };
@@ -244,11 +259,12 @@ impl Product {
     }
 
     fn dispatch(&self, cx: &Lowering, part: Part) -> Result<Dispatch, LowerError> {
-        let Part { m, n, k, operands: [a, b, mut c, output], .. } = part;
-        let has_c = c != Operand::Absent && !part.accumulate;
-        if !has_c {
-            c = Operand::Absent;
+        let Part { m, n, k, operands: [a, b, mut c, mut addend, output], .. } = part;
+        if part.accumulate {
+            (c, addend) = (Operand::Absent, Operand::Absent);
         }
+        let is_there = |operand| u32::from(operand != Operand::Absent);
+        let (act, act_a, act_b) = if part.finishes { self.activation } else { (0, 0.0, 0.0) };
         // Whatever a part's rows, so that a row's sum is added up alike in every cut.
         let matvec = self.m <= MATVEC_ROWS && k > 0;
         let k_fast = self.b[0] == 1;
@@ -260,23 +276,39 @@ impl Product {
         } else {
             cx.workgroups([n.div_ceil(TILE), m.div_ceil(TILE), batches])?
         };
-        let block = cx.words(ParamWriter::new(4), &[m, n, k])?;
+        let block = cx.words(ParamWriter::new(5), &[m, n, k])?;
         let block = cx.words(block, &[self.a, self.b, self.c].concat())?;
         let block = cx.words(block, &[self.n])?;
         let block = cx.words(block, &part.starts)?;
         let block = cx.words(block, &[part.batch, self.a_batch, self.b_batch].concat())?;
-        let block =
-            block.f32(self.alpha).f32(self.beta).u32(u32::from(has_c)).u32(u32::from(part.accumulate));
+        let block = block.f32(self.alpha).f32(self.beta).u32(is_there(c)).u32(u32::from(part.accumulate));
+        let block = block.u32(is_there(addend)).u32(act).f32(act_a).f32(act_b);
         let block = cx.words(block, &[lanes, usize::from(k_fast)])?;
         Ok(Dispatch {
             kernel: if matvec { KernelId::Matvec } else { KernelId::Matmul },
-            inputs: vec![a, b, c],
+            inputs: vec![a, b, c, addend],
             output,
             params: block.finish(),
             workgroups,
             fills_output: part.fills_output,
             rows: None,
         })
+    }
+}
+
+/// What is added to the output, element by element.
+fn addend(cx: &Lowering, y: ValueId) -> Result<Operand, LowerError> {
+    match cx.node.inputs.get(3) {
+        None => Ok(Operand::Absent),
+        Some(id) if cx.shape(*id) == cx.shape(y) => cx.whole(*id),
+        Some(id) => Err(cx.unsupported(format!("an addend {:?} of {:?}", cx.shape(*id), cx.shape(y)))),
+    }
+}
+
+fn activation(cx: &Lowering) -> Result<(u32, f32, f32), LowerError> {
+    match cx.node.op {
+        Op::MatMul { activation } | Op::Gemm { activation, .. } => activation_words(cx, activation),
+        _ => Ok((0, 0.0, 0.0)),
     }
 }
 

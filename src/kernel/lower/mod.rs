@@ -171,7 +171,7 @@ fn lower_node(
         }
         Op::Pad { mode, before } => pad::lower_pad(&site, *mode, before),
         Op::Conv { .. } => lower_conv(graph, node, limits),
-        Op::MatMul | Op::Gemm { .. } => lower_matmul(graph, node, limits),
+        Op::MatMul { .. } | Op::Gemm { .. } => lower_matmul(graph, node, limits),
         Op::Pool { .. } => lower_pool(graph, node, limits),
         Op::Gate { gate, clip } => recurrent::lower_gate(&site, *gate, *clip),
         Op::LstmCell { part, gates, clip } => recurrent::lower_lstm_cell(&site, *part, *gates, *clip),

@@ -25,7 +25,7 @@ impl Builder {
     /// `x [rows, inputs]` times the weights, plus what broadcasts to `[rows, outputs]`.
     pub(super) fn product(&mut self, name: &str, x: ValueId, dense: Dense, plus: ValueId) -> ValueId {
         let rows = self.dims(x)[0];
-        let op = Op::Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: true };
+        let op = Op::Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: true, activation: None };
         self.layer(name, op, vec![x, dense.w, plus], &[rows, dense.outputs])
     }
 
@@ -50,7 +50,7 @@ impl Builder {
     /// Matrices `[heads, m, k]` times `[heads, k, n]`.
     pub(super) fn matmul(&mut self, name: &str, a: ValueId, b: ValueId) -> ValueId {
         let shape = [self.dims(a)[0], self.dims(a)[1], self.dims(b)[2]];
-        self.layer(name, Op::MatMul, vec![a, b], &shape)
+        self.layer(name, Op::MatMul { activation: None }, vec![a, b], &shape)
     }
 
     pub(super) fn transpose(&mut self, name: &str, x: ValueId, perm: &[usize]) -> ValueId {

@@ -1,4 +1,4 @@
-//! Activations that a convolution applies before it stores.
+//! Activations that a convolution or a matrix product applies before it stores.
 
 use super::Draft;
 use crate::graph::{Op, UnaryOp};
@@ -8,12 +8,16 @@ pub(super) fn join(draft: &mut Draft, at: usize) -> bool {
     let Op::Unary(f @ (UnaryOp::Relu | UnaryOp::Clip { .. } | UnaryOp::LeakyRelu { .. })) = node.op else {
         return false;
     };
-    let Some(conv) = draft.open_conv(node.inputs[0]) else { return false };
-    let Some((Op::Conv { window, groups, .. }, inputs)) =
-        draft.node(conv).map(|n| (n.op.clone(), n.inputs.clone()))
-    else {
+    let Some(product) = draft.open(node.inputs[0]) else { return false };
+    let Some((mut op, inputs)) = draft.node(product).map(|n| (n.op.clone(), n.inputs.clone())) else {
         return false;
     };
-    draft.join(conv, at, Op::Conv { window, groups, activation: Some(f) }, inputs);
+    match &mut op {
+        Op::Conv { activation, .. } | Op::MatMul { activation } | Op::Gemm { activation, .. } => {
+            *activation = Some(f);
+        }
+        _ => return false,
+    }
+    draft.join(product, at, op, inputs);
     true
 }

@@ -1,12 +1,13 @@
 //! Operators that join their producer, where one kernel does both.
 //!
-//! One sweep over the schedule: each node is offered to the convolution that its input comes from. What a
-//! joined node computed is then written by the convolution at its own place in the schedule, so the value
-//! between the two is never stored.
+//! One sweep over the schedule: each node is offered to the convolution or matrix product that its input
+//! comes from. What a joined node computed is then written by that product at its own place in the schedule,
+//! so the value between the two is never stored.
 
 mod activation;
 mod addend;
 mod affine;
+mod bias;
 mod split;
 
 use crate::graph::{Graph, Node, Op, ValueId};
@@ -18,6 +19,7 @@ pub(super) fn fuse(graph: &mut Graph) {
     let mut draft = Draft::new(graph);
     for node in 0..draft.nodes.len() {
         let _ = affine::join(&mut draft, node)
+            || bias::join(&mut draft, node)
             || addend::join(&mut draft, node)
             || activation::join(&mut draft, node);
     }
@@ -58,11 +60,36 @@ impl<'a> Draft<'a> {
         self.graph.nodes = self.nodes.into_iter().flatten().collect();
     }
 
-    /// The convolution that writes a value which is read once, and that has room for another operation.
-    fn open_conv(&self, value: ValueId) -> Option<usize> {
+    /// The convolution or matrix product that writes a value which is read once, and that has room for
+    /// another operation.
+    fn open(&self, value: ValueId) -> Option<usize> {
         let at = self.writer[value.index()].filter(|_| self.reads[value.index()] == 1)?;
-        let node = self.nodes[at].as_ref()?;
-        matches!(node.op, Op::Conv { activation: None, .. }).then_some(at)
+        let is_open = match &self.nodes[at].as_ref()?.op {
+            Op::Conv { activation, .. } | Op::MatMul { activation } | Op::Gemm { activation, .. } => {
+                activation.is_none()
+            }
+            _ => false,
+        };
+        is_open.then_some(at)
+    }
+
+    /// The same, if it is a convolution.
+    fn open_conv(&self, value: ValueId) -> Option<usize> {
+        let is_conv = |at: &usize| self.node(*at).is_some_and(|n| matches!(n.op, Op::Conv { .. }));
+        self.open(value).filter(is_conv)
+    }
+
+    /// How long the bias of a convolution or matrix product is.
+    fn columns(&self, at: usize) -> Option<usize> {
+        let node = self.node(at)?;
+        let shape = &self.graph.get(*node.inputs.get(1)?).shape;
+        match (&node.op, &shape[..]) {
+            (Op::Conv { .. }, [channels, ..]) => Some(*channels),
+            (Op::Gemm { trans_b, .. }, [k, n]) => Some(if *trans_b { *k } else { *n }),
+            (Op::MatMul { .. }, [_]) => Some(1),
+            (Op::MatMul { .. }, [.., n]) => Some(*n),
+            _ => None,
+        }
     }
 
     /// The node at a position that has not been joined.
@@ -70,18 +97,18 @@ impl<'a> Draft<'a> {
         self.nodes[at].as_ref()
     }
 
-    /// Lets the convolution at `conv` write what the node at `at` wrote, with these inputs and that operator;
+    /// Lets the product at `product` write what the node at `at` wrote, with these inputs and that operator;
     /// the node is gone.
-    fn join(&mut self, conv: usize, at: usize, op: Op, inputs: Vec<ValueId>) {
+    fn join(&mut self, product: usize, at: usize, op: Op, inputs: Vec<ValueId>) {
         let Some(joined) = self.nodes[at].take() else { return };
-        let Some(node) = self.nodes[conv].as_mut() else { return };
+        let Some(node) = self.nodes[product].as_mut() else { return };
         for id in &inputs {
             self.reads.resize(self.graph.values.len(), 0);
             self.writer.resize(self.graph.values.len(), None);
             self.reads[id.index()] += 1;
         }
         node.inputs.iter().chain(&joined.inputs).for_each(|id| self.reads[id.index()] -= 1);
-        joined.outputs.iter().for_each(|id| self.writer[id.index()] = Some(conv));
+        joined.outputs.iter().for_each(|id| self.writer[id.index()] = Some(product));
         (node.op, node.inputs, node.outputs) = (op, inputs, joined.outputs);
     }
 

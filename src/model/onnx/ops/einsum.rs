@@ -181,7 +181,7 @@ impl Writer<'_, '_, '_> {
         let matrix = self.step(Op::Copy, vec![operand.value], vec![rows, len])?;
         self.count += 1;
         let ones = self.site.constant(&format!("ones{}", self.count), vec![len, 1], vec![1.0; len]);
-        let sums = self.step(Op::MatMul, vec![matrix, ones], vec![rows, 1])?;
+        let sums = self.step(Op::MatMul { activation: None }, vec![matrix, ones], vec![rows, 1])?;
         let value = self.step(Op::Copy, vec![sums], outer.to_vec())?;
         Ok(Operand { value, labels: kept, dims: outer.to_vec() })
     }
@@ -207,7 +207,8 @@ impl Writer<'_, '_, '_> {
         let columns = size(&b.dims[n + contracted.len()..]);
         let left = self.step(Op::Copy, vec![a.value], vec![batches, rows, depth])?;
         let right = self.step(Op::Copy, vec![b.value], vec![batches, depth, columns])?;
-        let product = self.step(Op::MatMul, vec![left, right], vec![batches, rows, columns])?;
+        let product =
+            self.step(Op::MatMul { activation: None }, vec![left, right], vec![batches, rows, columns])?;
         let dims = [&a.dims[..m], &b.dims[n + contracted.len()..]].concat();
         let value = self.step(Op::Copy, vec![product], dims.clone())?;
         Ok(Operand { value, labels: [batch, a_own, b_own].concat(), dims })

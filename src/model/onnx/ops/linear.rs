@@ -24,7 +24,7 @@ pub(super) fn matmul(site: &mut Site) -> Result<(), Fault> {
     if b.len() > 1 {
         dims.push(n);
     }
-    site.emit(Op::MatMul, &[0, 1], dims)
+    site.emit(Op::MatMul { activation: None }, &[0, 1], dims)
 }
 
 /// Batch dimensions and the last two.
@@ -52,5 +52,5 @@ pub(super) fn gemm(site: &mut Site) -> Result<(), Fault> {
         shapes::broadcasts_to(&c.shape, &[m, n])?;
         inputs.push(2);
     }
-    site.emit(Op::Gemm { alpha, beta, trans_a, trans_b }, &inputs, vec![m, n])
+    site.emit(Op::Gemm { alpha, beta, trans_a, trans_b, activation: None }, &inputs, vec![m, n])
 }

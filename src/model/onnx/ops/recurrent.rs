@@ -230,7 +230,7 @@ pub(super) fn product(
     c: Option<ValueId>,
 ) -> Result<ValueId, Fault> {
     let (m, n) = (compose::dims(site, a)[0], compose::dims(site, b)[0]);
-    let op = Op::Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: true };
+    let op = Op::Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: true, activation: None };
     site.emit_before(what, op, [a, b].into_iter().chain(c).collect(), vec![m, n])
 }
 

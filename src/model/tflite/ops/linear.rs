@@ -38,7 +38,7 @@ pub(super) fn fully_connected(site: &mut Site) -> Result<(), Fault> {
     if site.optional(2).is_some() {
         inputs.push(bias(site, 2, units)?);
     }
-    let op = Op::Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: true };
+    let op = Op::Gemm { alpha: 1.0, beta: 1.0, trans_a: false, trans_b: true, activation: None };
     let activation = site.activation(0)?;
     let out = Out { dims: vec![rows, units], ..Out::plain(out) };
     site.emit_activated(op, inputs, out, activation)
@@ -68,5 +68,5 @@ pub(super) fn batch_matmul(site: &mut Site) -> Result<(), Fault> {
     }
     let mut shape = shapes::broadcast(&batch_a, &batch_b)?;
     shape.extend([rows, columns]);
-    site.emit(Op::MatMul, operands, Out::plain(shape))
+    site.emit(Op::MatMul { activation: None }, operands, Out::plain(shape))
 }
