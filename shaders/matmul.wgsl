@@ -1,4 +1,5 @@
-// Batched matrix product: y = act(alpha * a * b + beta * c + addend (+ y)), operands by strides, batches broadcast.
+// Batched matrix product: y = act(alpha * a * b + beta * c + addend (+ y)), operands by strides, batches
+// broadcast.
 // Bindings: a, b, c (broadcast to [M, N]) and addend [batch, M, N] (or absent), y [batch, M, N].
 // Dispatch: x = tiles of 64 columns, y = tiles of 64 rows, z = batch. A workgroup of 64 invocations computes
 // a tile, an invocation 8 x 8 of it.

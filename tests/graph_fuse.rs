@@ -1,4 +1,5 @@
-//! Operators that join a convolution or a matrix product: what is left of the graph, and that it computes the same.
+//! Operators that join a convolution or a matrix product: what is left of the graph, and that it computes
+//! the same.
 
 mod support;
 

@@ -178,8 +178,8 @@ impl Product {
         }
     }
 
-    /// The operands and the output, each walked by its `strides` over some space, `tails` elements a step; the
-    /// addend as the output.
+    /// The operands and the output, each walked by its `strides` over some space, `tails` elements a step;
+    /// the addend as the output.
     fn walked<const D: usize>(&self, strides: [[usize; D]; 4], tails: [usize; 4]) -> [Walked; 5] {
         let all = self.whole().operands;
         std::array::from_fn(|i| Walked {
