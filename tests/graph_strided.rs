@@ -177,6 +177,25 @@ fn a_part_with_another_reader_is_copied() {
     assert_eq!(run(&program(&graph, Passes::ALL)), run(&program(&graph, Passes::NONE)));
 }
 
+/// A result whose own parts lie in it one after the other stays in one piece: as a column it would have to
+/// copy them.
+#[test]
+fn a_column_that_would_cost_its_own_parts_a_copy_is_copied() {
+    let mut b = Builder::new("stacked");
+    let x = b.input("x", &[2, 8]);
+    let op = |b: &mut Builder, name: &str, f: UnaryOp| b.op(name, Op::Unary(f), &[x], &[2, 8]);
+    let parts = [UnaryOp::Tanh, UnaryOp::Relu, UnaryOp::Neg].map(|f| op(&mut b, f.name(), f));
+    let stack = b.op("stack", Op::Concat { axis: 0 }, &parts, &[6, 8]);
+    let other = b.op("other", Op::Expand, &[x], &[3, 2, 8]);
+    let other = b.op("flat", Op::Copy, &[other], &[6, 8]);
+    let joined = b.op("joined", Op::Concat { axis: 1 }, &[stack, other], &[6, 16]);
+    let end = b.op("end", Op::Unary(UnaryOp::Abs), &[joined], &[6, 16]);
+    let graph = b.output(&[end]);
+    assert_eq!(in_rows(&graph, Passes::ALL), ["other", "flat"]);
+    assert_eq!(copies(&program(&graph, Passes::ALL)), 1);
+    assert_eq!(run(&program(&graph, Passes::ALL)), run(&program(&graph, Passes::NONE)));
+}
+
 /// Where rows reach further than a device binds, they are copied as they were before.
 #[test]
 fn rows_over_the_binding_limit_are_copied() {

@@ -65,7 +65,15 @@ fn is_column(
 ) -> bool {
     // What is written by parts has no kernel that writes all of it.
     let writer = uses.writer[root.index()].filter(|at| !sharing.touches(*at));
-    if !writer.is_some_and(|at| is_written_once(&graph.nodes[at])) {
+    let Some(writer) = writer.map(|at| &graph.nodes[at]) else { return false };
+    // A concatenation whose own inputs would have to be copied then loses more than is won.
+    if let Op::Concat { axis } = writer.op {
+        let before: usize = graph.get(root).shape[..axis].iter().product();
+        if before != graph.get(root).len() / rows.len {
+            return false;
+        }
+    }
+    if !is_written_once(writer) {
         return false;
     }
     let (mut reads, mut stored) = (0, vec![root]);
