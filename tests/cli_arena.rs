@@ -18,8 +18,12 @@ fn streams_are_served_in_every_way() {
         assert!(number(key, "peak_bytes") >= load, "{key}: {row}");
         assert!(number(key, "ns") > 0.0, "{key}: {row}");
     }
+    assert!(number("loop", "ns") > 0.0 && number("loop", "ns") < number("best_fit", "ns"), "{row}");
     assert!(number("replay", "peak_bytes") <= number("best_fit", "peak_bytes"), "{row}");
     assert!(row["wgpu_buffers"]["ns"].is_null(), "none were asked for");
+    let shapes = |field: &str| number("shapes", field);
+    assert!(shapes("view_ns") > 0.0 && shapes("views_seconds") < shapes("plan_seconds"), "{row}");
+    assert!(shapes("half_peak_bytes") < shapes("bound_peak_bytes"), "{row}");
     let departed = row["departed"].as_array().unwrap();
     let of = |field: &str| departed.iter().map(|d| d[field].as_f64().unwrap()).collect::<Vec<_>>();
     assert_eq!(of("percent"), [1.0, 10.0, 50.0]);

@@ -345,3 +345,55 @@ fn several_arenas_are_replayed_like_one() {
     let arenas: Vec<u64> = recorder.regions().filter(|r| r.role == Role::Arena).map(|r| r.bytes).collect();
     assert_eq!((arenas.len(), arenas.iter().sum::<u64>()), (2, 1800));
 }
+
+/// What is due at once may be released in any order, another one each time: nothing departs.
+#[test]
+fn releases_that_are_due_at_once_come_in_any_order() {
+    let mut recorder = Recorder::new(Alignment::ONE);
+    for round in 0..6usize {
+        recorder.begin(&[]).unwrap();
+        let mut blocks: Vec<_> = (0..5).map(|_| recorder.allocate("t", 10).unwrap()).collect();
+        blocks.rotate_left(round);
+        if round % 2 == 0 {
+            blocks.reverse();
+        }
+        blocks.into_iter().for_each(|block| recorder.release(block).unwrap());
+        assert!(recorder.end().unwrap().departures.is_none(), "{round}");
+    }
+    assert_eq!((recorder.report().plans, recorder.report().on_script), (1, 5));
+}
+
+/// A release that comes before an allocation that it followed in the profile is seen at that allocation, and
+/// one that comes too late as well: what lives never shares bytes, and the next iteration is as it was.
+#[test]
+fn releases_too_early_or_too_late_leave_the_script() {
+    let iterate = |recorder: &mut Recorder, when: usize| {
+        recorder.begin(&[]).unwrap();
+        let mut a = Some(recorder.allocate("a", 100).unwrap());
+        let mut go = |recorder: &mut Recorder, now: usize| {
+            if now == when {
+                a.take().into_iter().for_each(|a| recorder.release(a).unwrap());
+            }
+        };
+        go(recorder, 0);
+        let b = recorder.allocate("b", 50).unwrap();
+        go(recorder, 1);
+        let c = recorder.allocate("c", 100).unwrap();
+        let at_c = (c.region(), c.offset_bytes(), c.is_planned());
+        go(recorder, 2);
+        recorder.release(b).unwrap();
+        recorder.release(c).unwrap();
+        (at_c, recorder.end().unwrap().departures)
+    };
+    let mut recorder = Recorder::new(Alignment::ONE);
+    iterate(&mut recorder, 1);
+    let ((region, offset, _), as_recorded) = iterate(&mut recorder, 1);
+    assert!(as_recorded.is_none() && recorder.report().peak_bytes == 150, "c takes the bytes of a");
+    for when in [0, 2] {
+        let (at_c, departures) = iterate(&mut recorder, when);
+        assert!(departures.reordered, "{when}: {departures:?}");
+        // Too late: the bytes of a are not free, and c lies elsewhere.
+        assert_eq!(at_c == (region, offset, true), when == 0, "{when}: {at_c:?}");
+    }
+    assert_eq!(recorder.report().on_script, 1);
+}

@@ -17,15 +17,15 @@ const LARGEST_BYTES: u64 = 1 << 20;
 /// Nanoseconds to create and drop one buffer, over the first allocations of the stream with their releases.
 pub fn measure(gpu: &Gpu, trace: &Trace) -> Result<f64, CliError> {
     let scopes = ErrorScopes::open(&gpu.device);
-    let mut live: Vec<Option<Buffer>> = trace.sizes.iter().map(|_| None).collect();
+    let mut live: Vec<Option<Buffer>> = trace.hands();
     let mut made = 0usize;
     let start = Instant::now();
     for event in &trace.events {
-        match event {
-            Event::Allocate(_) if made == MOST => break,
-            Event::Allocate(i) => {
-                let size = trace.sizes[*i as usize].next_multiple_of(4).clamp(4, LARGEST_BYTES);
-                live[*i as usize] = Some(gpu.device.create_buffer(&BufferDescriptor {
+        match *event {
+            Event::Allocate(..) if made == MOST => break,
+            Event::Allocate(slot, size_bytes) => {
+                let size = size_bytes.next_multiple_of(4).clamp(4, LARGEST_BYTES);
+                live[slot as usize] = Some(gpu.device.create_buffer(&BufferDescriptor {
                     label: None,
                     size,
                     usage: BufferUsages::STORAGE,
@@ -33,7 +33,7 @@ pub fn measure(gpu: &Gpu, trace: &Trace) -> Result<f64, CliError> {
                 }));
                 made += 1;
             }
-            Event::Release(i) => live[*i as usize] = None,
+            Event::Release(slot) => live[slot as usize] = None,
         }
     }
     drop(live);

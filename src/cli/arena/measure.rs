@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use super::peers::{self, BestFit, Offset, Peer};
-use super::trace::{Event, Trace};
-use crate::plan::record::Recorder;
+use super::peers::{self, BestFit, Nothing, Offset, Peer};
+use super::trace::Trace;
+use crate::plan::record::{Iteration, Recorder};
 use crate::plan::{Alignment, Block, PlanError, Planner};
 
 /// How to measure.
@@ -21,6 +21,8 @@ pub struct How {
 /// Times of one stream.
 #[derive(Debug)]
 pub struct Times {
+    /// Nanoseconds a pair of the measuring loop, with nobody to serve it; part of all that follow.
+    pub loop_ns: f64,
     /// Nanoseconds an allocate and release pair, medians.
     pub replay_ns: f64,
     /// All of it in the recorder's overflow.
@@ -41,6 +43,13 @@ pub struct Times {
     pub best_fit_bytes: u64,
     /// Seconds of the plan.
     pub plan_seconds: f64,
+}
+
+impl Times {
+    /// How many times as long as a replay the crate takes, the loop left out of both.
+    pub fn net_ratio(&self) -> f64 {
+        (self.offset_ns - self.loop_ns) / (self.replay_ns - self.loop_ns)
+    }
 }
 
 /// What one share of other sizes cost.
@@ -72,46 +81,65 @@ fn median_ns(runs: usize, pairs: usize, mut call: impl FnMut()) -> f64 {
     middle(&mut times)
 }
 
-fn middle(times: &mut [f64]) -> f64 {
+/// The median.
+pub fn middle(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// One iteration of the stream with a recorder; blocks wait in `blocks`.
-fn iterate(recorder: &mut Recorder, trace: &Trace, blocks: &mut [Option<Block>]) -> Result<(), PlanError> {
-    for event in &trace.events {
-        match event {
-            Event::Allocate(i) => {
-                blocks[*i as usize] = Some(recorder.allocate("tensor", trace.sizes[*i as usize])?);
-            }
-            Event::Release(i) => {
-                if let Some(block) = blocks[*i as usize].take() {
-                    recorder.release(block)?;
-                }
-            }
-        }
-    }
-    Ok(())
+/// A recorder, served like the others.
+struct Replay<'a> {
+    recorder: &'a mut Recorder,
+    error: Option<Box<PlanError>>,
 }
 
-fn blocks(trace: &Trace) -> Vec<Option<Block>> {
-    trace.sizes.iter().map(|_| None).collect()
+impl Peer for Replay<'_> {
+    type Token = Block;
+
+    #[inline]
+    fn allocate(&mut self, size_bytes: u64) -> Option<Block> {
+        self.recorder.allocate("tensor", size_bytes).map_err(|error| self.error = Some(error)).ok()
+    }
+
+    #[inline]
+    fn release(&mut self, block: Block) -> Option<()> {
+        self.recorder.release(block).map_err(|error| self.error = Some(error)).ok()
+    }
+}
+
+/// The stream once, within or without an iteration.
+fn serve(recorder: &mut Recorder, trace: &Trace, hands: &mut [Option<Block>]) -> Result<(), PlanError> {
+    let mut replay = Replay { recorder, error: None };
+    match (peers::run(&mut replay, trace, hands), replay.error) {
+        (_, Some(error)) => Err(*error),
+        (None, None) => Err(PlanError::Iteration { what: "releases what it does not hold" }),
+        (Some(()), None) => Ok(()),
+    }
+}
+
+/// The stream as an iteration.
+fn iterate(
+    recorder: &mut Recorder,
+    trace: &Trace,
+    hands: &mut [Option<Block>],
+) -> Result<Iteration, PlanError> {
+    recorder.begin(&[])?;
+    serve(recorder, trace, hands)?;
+    recorder.end()
 }
 
 /// A recorder that has recorded the stream.
 fn recorded(trace: &Trace, how: &How) -> Result<Recorder, PlanError> {
     let mut recorder = Recorder::new(how.alignment).planner(how.planner.clone());
-    recorder.begin(&[])?;
-    iterate(&mut recorder, trace, &mut blocks(trace))?;
-    recorder.end()?;
+    iterate(&mut recorder, trace, &mut trace.hands())?;
     Ok(recorder)
 }
 
 /// Nanoseconds a pair of a peer.
 fn peer_ns<P: Peer>(peer: &mut P, trace: &Trace, runs: usize) -> f64 {
-    let mut tokens = vec![P::Token::default(); trace.sizes.len()];
-    median_ns(runs, trace.sizes.len(), || {
-        let room = peers::run(peer, trace, &mut tokens);
+    let mut hands = trace.hands();
+    median_ns(runs, trace.pairs, || {
+        let room = peers::run(peer, trace, &mut hands);
         assert!(room.is_some(), "the peer was given room for the stream");
     })
 }
@@ -121,31 +149,29 @@ fn peer_ns<P: Peer>(peer: &mut P, trace: &Trace, runs: usize) -> f64 {
 /// # Errors
 /// The planner refuses the stream.
 pub fn measure(trace: &Trace, how: &How) -> Result<Times, PlanError> {
-    let (unit_bytes, runs) = (how.alignment.bytes(), how.runs);
-    let pairs = trace.sizes.len();
+    let (unit_bytes, runs, pairs) = (how.alignment.bytes(), how.runs, trace.pairs);
     let mut recorder = recorded(trace, how)?;
-    let mut held = blocks(trace);
+    let mut hands = trace.hands();
     let mut failed = None;
     let replay_ns = median_ns(runs, pairs, || {
-        let once = recorder.begin(&[]).and_then(|()| iterate(&mut recorder, trace, &mut held));
-        failed = once.and_then(|()| recorder.end()).err().or(failed.take());
+        failed = iterate(&mut recorder, trace, &mut hands).err().or(failed.take());
     });
     let report = recorder.report();
     assert_eq!(report.on_script as usize, runs.max(1), "every iteration was its profile");
     recorder.pause();
     let overflow_ns = median_ns(runs, pairs, || {
-        failed = iterate(&mut recorder, trace, &mut held).err().or(failed.take());
+        failed = serve(&mut recorder, trace, &mut hands).err().or(failed.take());
     });
     if let Some(error) = failed {
         return Err(error);
     }
     let offset_bytes = Offset::peak_bytes(trace, unit_bytes);
-    let mut offset = offset_bytes.and_then(|bytes| Offset::new(bytes, unit_bytes, pairs));
+    let mut offset = offset_bytes.and_then(|bytes| Offset::new(bytes, unit_bytes, trace.slots));
     let offset_ns = offset.as_mut().map_or(f64::NAN, |offset| peer_ns(offset, trace, runs));
     let mut pool = BestFit::new(unit_bytes);
-    let mut tokens = vec![Default::default(); pairs];
-    let grown = peers::run(&mut pool, trace, &mut tokens).map(|()| pool.end_bytes);
+    let grown = peers::run(&mut pool, trace, &mut trace.hands()).map(|()| pool.end_bytes);
     Ok(Times {
+        loop_ns: peer_ns(&mut Nothing(0), trace, runs),
         replay_ns,
         overflow_ns,
         offset_ns,
@@ -167,24 +193,22 @@ pub fn depart(trace: &Trace, how: &How, percent: u64) -> Result<Departed, PlanEr
     let larger = trace.with_larger(percent);
     let (mut ns, mut after_ns, mut plans) = (Vec::new(), Vec::new(), Vec::new());
     let (mut overflowed_bytes, mut peak_bytes) = (0, 0);
-    let mut held = blocks(trace);
+    let mut hands = trace.hands();
     for _ in 0..how.runs.clamp(1, 3) {
         let mut recorder = recorded(trace, how)?;
         let planned = recorder.report().plan_seconds;
         let each = |times: &mut Vec<f64>, start: Instant| {
-            times.push(start.elapsed().as_secs_f64() * 1e9 / trace.sizes.len().max(1) as f64);
+            times.push(start.elapsed().as_secs_f64() * 1e9 / trace.pairs.max(1) as f64);
         };
         let start = Instant::now();
         recorder.begin(&[])?;
-        iterate(&mut recorder, &larger, &mut held)?;
+        serve(&mut recorder, &larger, &mut hands)?;
         each(&mut ns, start);
         let iteration = recorder.end()?;
         plans.push(recorder.report().plan_seconds - planned);
         for _ in 0..how.runs.max(1) {
             let start = Instant::now();
-            recorder.begin(&[])?;
-            iterate(&mut recorder, &larger, &mut held)?;
-            recorder.end()?;
+            iterate(&mut recorder, &larger, &mut hands)?;
             each(&mut after_ns, start);
         }
         overflowed_bytes = iteration.departures.overflowed_bytes;

@@ -1,9 +1,10 @@
 //! `sublet bench arena`: what an allocation costs by profile, in an offset allocator, in a best-fit pool and
-//! as a buffer of its own; and what departures from the profile cost.
+//! as a buffer of its own; what departures from the profile cost, and what another shape does.
 
 mod buffers;
 mod measure;
 mod peers;
+mod shapes;
 mod trace;
 
 use std::fmt::Write as _;
@@ -17,6 +18,7 @@ use super::{Output, adapter, units};
 use crate::plan::report::grouped;
 use crate::plan::{Alignment, Effort, Planner, Problem, Synthetic};
 use measure::{Departed, How, Times};
+use shapes::Shapes;
 use trace::Trace;
 
 /// Shares of sizes that are other than recorded, per cent.
@@ -71,6 +73,7 @@ struct Row {
     pairs: usize,
     times: Times,
     departed: Vec<Departed>,
+    shapes: Shapes,
 }
 
 pub(super) fn run(args: &Args) -> Result<Output, CliError> {
@@ -98,7 +101,8 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
         times.buffers_ns = gpu.as_ref().map(|gpu| buffers::measure(gpu, &trace)).transpose()?;
         let depart = |percent: &u64| measure::depart(&trace, &how, *percent);
         let departed = SHARES.iter().map(depart).collect::<Result<_, _>>()?;
-        rows.push(Row { name, pairs: trace.sizes.len(), times, departed });
+        let shapes = shapes::measure(&problem, &how)?;
+        rows.push(Row { name, pairs: trace.pairs, times, departed, shapes });
     }
     let json = json!({
         "arena": rows.iter().map(Row::json).collect::<Vec<_>>(),
@@ -133,6 +137,7 @@ impl Row {
             "instance": self.name,
             "pairs": self.pairs,
             "max_load_bytes": load_bytes,
+            "loop": { "ns": self.times.loop_ns },
             "replay": { "ns": self.times.replay_ns, "peak_bytes": peak_bytes },
             "overflow": { "ns": self.times.overflow_ns },
             "offset_allocator": { "ns": self.times.offset_ns, "peak_bytes": self.times.offset_bytes },
@@ -140,33 +145,59 @@ impl Row {
             "wgpu_buffers": { "ns": self.times.buffers_ns },
             "plan_seconds": self.times.plan_seconds,
             "departed": departed.collect::<Vec<_>>(),
+            "shapes": {
+                "view_ns": self.shapes.view_ns,
+                "views_seconds": self.shapes.views_seconds,
+                "plan_seconds": self.shapes.plan_seconds,
+                "bound_peak_bytes": self.shapes.bound_peak_bytes,
+                "half_peak_bytes": self.shapes.half_peak_bytes,
+            },
         })
     }
 }
 
 fn text(rows: &[Row]) -> String {
     let width = rows.iter().map(|r| r.name.len()).max().unwrap_or(0).max("stream".len());
+    [times, peaks, departures, other_shapes].map(|table| table(rows, width)).join("\n")
+}
+
+// Writing to a string cannot fail, in all four.
+fn times(rows: &[Row], width: usize) -> String {
     let mut out = format!(
-        "nanoseconds a pair\n{:<width$} {:>9} {:>8} {:>8} {:>8} {:>8} {:>12} {:>14}\n",
-        "stream", "pairs", "replay", "overflow", "offset", "best fit", "wgpu buffer", "offset/replay"
+        "nanoseconds a pair, the loop included\n\
+         {:<width$} {:>9} {:>6} {:>8} {:>8} {:>8} {:>8} {:>12} {:>14} {:>16}\n",
+        "stream",
+        "pairs",
+        "loop",
+        "replay",
+        "overflow",
+        "offset",
+        "best fit",
+        "wgpu buffer",
+        "offset/replay",
+        "without the loop"
     );
-    // Writing to a string cannot fail.
     for Row { name, pairs, times, .. } in rows {
         let buffers = times.buffers_ns.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.0}"));
         let _ = writeln!(
             out,
-            "{name:<width$} {:>9} {:>8.2} {:>8.1} {:>8.1} {:>8.1} {buffers:>12} {:>14.1}",
+            "{name:<width$} {:>9} {:>6.2} {:>8.2} {:>8.1} {:>8.1} {:>8.1} {buffers:>12} {:>14.1} {:>16.1}",
             grouped(*pairs as u64),
+            times.loop_ns,
             times.replay_ns,
             times.overflow_ns,
             times.offset_ns,
             times.best_fit_ns,
             times.offset_ns / times.replay_ns,
+            times.net_ratio(),
         );
     }
-    let _ = writeln!(
-        out,
-        "\npeak bytes\n{:<width$} {:>16} {:>16} {:>16} {:>16}",
+    out
+}
+
+fn peaks(rows: &[Row], width: usize) -> String {
+    let mut out = format!(
+        "peak bytes\n{:<width$} {:>16} {:>16} {:>16} {:>16}\n",
         "stream", "max load", "replay", "offset", "best fit"
     );
     for Row { name, times, .. } in rows {
@@ -179,9 +210,12 @@ fn text(rows: &[Row]) -> String {
             grouped(times.best_fit_bytes),
         );
     }
-    let _ = writeln!(
-        out,
-        "\nsizes other than recorded\n{:<width$} {:>7} {:>9} {:>16} {:>10} {:>9} {:>16}",
+    out
+}
+
+fn departures(rows: &[Row], width: usize) -> String {
+    let mut out = format!(
+        "sizes other than recorded\n{:<width$} {:>7} {:>9} {:>16} {:>10} {:>9} {:>16}\n",
         "stream", "share", "ns a pair", "overflow, sum", "plan, ms", "ns after", "new peak"
     );
     for Row { name, departed, .. } in rows {
@@ -197,6 +231,26 @@ fn text(rows: &[Row]) -> String {
                 grouped(d.peak_bytes),
             );
         }
+    }
+    out
+}
+
+fn other_shapes(rows: &[Row], width: usize) -> String {
+    let mut out = format!(
+        "another shape within the bounds of one plan, against a plan for it\n\
+         {:<width$} {:>12} {:>14} {:>13} {:>16} {:>16}\n",
+        "stream", "ns a view", "all views, ms", "plan anew, ms", "peak at bounds", "alone at half"
+    );
+    for Row { name, shapes, .. } in rows {
+        let _ = writeln!(
+            out,
+            "{name:<width$} {:>12.2} {:>14.4} {:>13.2} {:>16} {:>16}",
+            shapes.view_ns,
+            shapes.views_seconds * 1e3,
+            shapes.plan_seconds * 1e3,
+            grouped(shapes.bound_peak_bytes),
+            grouped(shapes.half_peak_bytes),
+        );
     }
     out
 }

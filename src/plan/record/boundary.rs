@@ -1,7 +1,8 @@
 //! Between iterations: plans are made, regions grow, shrink and go.
 
+use super::block::Ticket;
 use super::script::{Logged, NEVER, Script};
-use super::{Departures, Iteration, Mode, Recorder, TOO_MANY_REGIONS};
+use super::{Departures, Iteration, Mode, Recorder, TOO_MANY_REGIONS, next_number};
 use crate::plan::PlanError;
 use crate::plan::clock::Instant;
 
@@ -15,14 +16,19 @@ impl Recorder {
         if self.mode != Mode::Idle {
             return Err(PlanError::Iteration { what: "begins while another is under way" });
         }
-        self.stamp = self.stamp.saturating_add(1);
+        self.begun += 1;
+        if self.next.serial() >= Ticket::MAX_SERIALS - Ticket::MAX_ALLOCATIONS as u64 {
+            self.former.push(self.next.recorder());
+            self.next = Ticket::new(next_number()).after(1);
+        }
+        self.first = self.next.get();
         self.current = match self.keys.get(shape) {
             Some(index) => *index,
             None => self.make_room(shape),
         };
         let version = self.regions.version();
         let script = &mut self.scripts[self.current];
-        script.used = self.stamp.get();
+        script.used = self.begun;
         (self.cursor, self.released) = (0, 0);
         if script.plan.is_some() {
             if script.bound != version {
@@ -30,11 +36,10 @@ impl Recorder {
                 script.bound = version;
             }
             self.entries = std::mem::take(&mut script.entries);
-            self.done = std::mem::take(&mut script.done);
-            (self.mode, self.on_script) = (Mode::OnScript, Some(self.stamp));
+            self.releases = std::mem::take(&mut script.releases);
+            self.mode = Mode::OnScript;
             if self.paused {
-                self.parked = std::mem::take(&mut self.entries);
-                self.on_script = None;
+                self.park();
             }
         } else {
             self.mode = Mode::Loose;
@@ -75,12 +80,12 @@ impl Recorder {
         let on_script = self.mode == Mode::OnScript;
         let recorded = self.scripts[self.current].plan.is_none();
         let allocations = if on_script { u64::from(self.cursor) } else { self.loose.log.len() as u64 };
+        self.next = self.next.after(allocations);
         let log = if on_script { self.end_on_script() } else { Some(self.end_loose(recorded)) };
         let script = &mut self.scripts[self.current];
-        let entries = if on_script { &mut self.entries } else { &mut self.parked };
-        script.entries = std::mem::take(entries);
-        script.done = std::mem::take(&mut self.done);
-        (self.mode, self.on_script) = (Mode::Idle, None);
+        let whole = (std::mem::take(&mut self.entries), std::mem::take(&mut self.releases));
+        (script.entries, script.releases) = if on_script { whole } else { std::mem::take(&mut self.parked) };
+        self.mode = Mode::Idle;
         let departures = std::mem::take(&mut self.departures);
         let departures = if recorded { Departures::default() } else { departures };
         let iteration = Iteration { allocations, recorded, departures, planned: log.is_some() };
@@ -97,12 +102,12 @@ impl Recorder {
     fn end_on_script(&mut self) -> Option<Vec<Logged>> {
         let script = &mut self.scripts[self.current];
         let whole = self.cursor as usize == self.entries.len();
-        if whole && self.released == script.releases && self.elsewhere.is_empty() {
+        if whole && self.released as usize == self.releases.len() && self.elsewhere.is_empty() {
             return None;
         }
         self.departures.missing = (self.entries.len() - self.cursor as usize) as u64;
         let held = (0..self.cursor as usize)
-            .filter(|i| self.entries[*i].released != NEVER && self.done[*i] != self.stamp.get())
+            .filter(|i| script.release_of[*i] != NEVER && script.release_of[*i] >= self.released)
             .collect::<Vec<_>>();
         self.departures.outlived = held.len() as u64;
         let is_elsewhere = |i: &usize| self.elsewhere.iter().any(|(index, _)| *index as usize == *i);

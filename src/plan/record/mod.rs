@@ -1,7 +1,7 @@
 //! Profile-guided allocation, for engines without a graph (after Sekiyama et al. 2018, arXiv 1804.10001).
 //!
 //! A [`Recorder`] logs what one iteration allocates and releases, plans it, and from then on hands out the
-//! k-th allocation at its planned place: an array read and a compare. It knows offsets in regions, no
+//! k-th allocation at its planned place: an array read and two compares. It knows offsets in regions, no
 //! memory: `device::DeviceRecorder` puts buffers behind the regions.
 //!
 //! ```
@@ -33,11 +33,10 @@ mod regions;
 mod script;
 
 use std::collections::HashMap;
-use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Alignment, Effort, Plan, PlanError, Planner, Problem};
-use block::{Place, Turn};
+use block::{Extent, Place, Ticket};
 use loose::Loose;
 use regions::Regions;
 use script::{Entry, Script};
@@ -46,11 +45,13 @@ pub use block::Block;
 pub use counts::{Departures, Iteration, RecorderReport};
 pub use regions::{Region, Role};
 
-/// The next recorder's number: a block is known by it as another's.
-static RECORDERS: AtomicU32 = AtomicU32::new(1);
+/// Recorders so far: a block is known by its recorder's number as another's.
+static RECORDERS: AtomicU64 = AtomicU64::new(0);
 
-/// Bits of a stamp that count iterations; the recorder's number lies above them.
-const ITERATION_BITS: u32 = 40;
+/// A number that no recorder has, as long as there are fewer than half a million.
+fn next_number() -> u64 {
+    RECORDERS.fetch_add(1, Ordering::Relaxed) % (Ticket::MAX_RECORDERS - 1) + 1
+}
 
 /// A block has 12 bits for its region.
 const TOO_MANY_REGIONS: PlanError =
@@ -68,7 +69,8 @@ enum Mode {
 #[derive(Debug, Clone, Copy)]
 struct Made {
     place: Place,
-    turn: Turn,
+    size: Extent,
+    ticket: Ticket,
 }
 
 /// Records iterations and replays them; see the [module](self).
@@ -81,22 +83,26 @@ pub struct Recorder {
     // All that a replay touches.
     /// The script under way; empty where allocations do not follow it.
     entries: Vec<Entry>,
-    /// The iteration in which each was released last.
-    done: Vec<u64>,
+    /// Which of them is released first, second, ..
+    releases: Vec<u32>,
     /// Allocations of the iteration that followed the script.
     cursor: u32,
     /// Releases of the iteration that followed the script.
     released: u32,
-    /// Stamp of the iteration while releases follow the script.
-    on_script: Option<NonZeroU64>,
-    /// Stamp of the iteration: the recorder's number above a count.
-    stamp: NonZeroU64,
+    /// Ticket of the iteration's first allocation; the others follow.
+    first: u64,
     made: Made,
 
     mode: Mode,
     paused: bool,
-    /// The script's entries while allocations do not follow it.
-    parked: Vec<Entry>,
+    /// Entries and releases while nothing follows the script.
+    parked: (Vec<Entry>, Vec<u32>),
+    /// Ticket of the next iteration's first allocation.
+    next: Ticket,
+    /// Numbers that this recorder had before, all tickets under them given.
+    former: Vec<u64>,
+    /// Iterations that began.
+    begun: u64,
     /// Allocations of other sizes that do not live in their planned place, with their sizes.
     elsewhere: Vec<(u32, u64)>,
     loose: Loose,
@@ -114,18 +120,20 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder without any profile; every offset is a multiple of `alignment`.
     pub fn new(alignment: Alignment) -> Self {
-        let number = u64::from(RECORDERS.fetch_add(1, Ordering::Relaxed)) << ITERATION_BITS;
+        let outside = Ticket::new(next_number());
         Recorder {
             entries: Vec::new(),
-            done: Vec::new(),
+            releases: Vec::new(),
             cursor: 0,
             released: 0,
-            on_script: None,
-            stamp: NonZeroU64::MIN.saturating_add(number),
-            made: Made { place: Place::planned(0, 0), turn: Turn::planned(0, 0) },
+            first: outside.get(),
+            made: Made { place: Place::planned(0, 0), size: Extent::planned(0), ticket: outside },
             mode: Mode::Idle,
             paused: false,
-            parked: Vec::new(),
+            parked: (Vec::new(), Vec::new()),
+            next: outside.after(1),
+            former: Vec::new(),
+            begun: 0,
             elsewhere: Vec::new(),
             loose: Loose::default(),
             current: 0,
@@ -177,42 +185,41 @@ impl Recorder {
         if let Some(entry) = self.entries.get(self.cursor as usize)
             && entry.size_bytes == size_bytes
             && entry.released == self.released
+            && let Some(ticket) = Ticket::planned(self.first, self.cursor)
         {
             // It counts no further than there are entries.
             self.cursor = self.cursor.wrapping_add(1);
-            return Ok(Block { place: entry.place, size_bytes, stamp: self.stamp, turn: entry.turn });
+            return Ok(Block { place: entry.place, size: Extent::planned(size_bytes), ticket });
         }
         // Comes back in a field: returned through memory, it would make the block above go that way too,
         // which takes longer than all the rest.
         self.allocate_elsewhere(label, size_bytes)?;
-        let Made { place, turn } = self.made;
-        Ok(Block { place, size_bytes, stamp: self.stamp, turn })
+        let Made { place, size, ticket } = self.made;
+        Ok(Block { place, size, ticket })
     }
 
-    /// Takes a block back.
+    /// Takes a block back. On script it is the next to be released, or due together with that one.
     ///
     /// # Errors
     /// The block is another recorder's.
     #[inline]
     pub fn release(&mut self, block: Block) -> Result<(), Box<PlanError>> {
-        let Block { place, size_bytes, stamp, turn } = block;
-        if Some(stamp) == self.on_script
-            && turn.due() == self.cursor
-            && let Some(done) = self.done.get_mut(turn.index() as usize)
+        let Block { place, size, ticket } = block;
+        // Too early or too late is seen by the next allocation, which counts the releases before it.
+        if let Some(next) = self.releases.get(self.released as usize)
+            && self.first.wrapping_add(u64::from(*next)) == ticket.get()
         {
-            *done = stamp.get();
             self.released = self.released.wrapping_add(1);
             return Ok(());
         }
-        self.release_elsewhere(place, size_bytes, stamp, turn)
+        self.release_elsewhere(place, size, ticket)
     }
 
     /// Leaves out of the profile what follows, until [`Recorder::resume`]: allocations that are not the same
     /// in every iteration, or that outlive it.
     pub fn pause(&mut self) {
         if !self.paused && self.mode == Mode::OnScript {
-            self.parked = std::mem::take(&mut self.entries);
-            self.on_script = None;
+            self.park();
         }
         self.paused = true;
     }
@@ -220,10 +227,14 @@ impl Recorder {
     /// Ends a pause.
     pub fn resume(&mut self) {
         if self.paused && self.mode == Mode::OnScript {
-            self.entries = std::mem::take(&mut self.parked);
-            self.on_script = Some(self.stamp);
+            (self.entries, self.releases) = std::mem::take(&mut self.parked);
         }
         self.paused = false;
+    }
+
+    /// From here on nothing follows the script.
+    fn park(&mut self) {
+        self.parked = (std::mem::take(&mut self.entries), std::mem::take(&mut self.releases));
     }
 
     /// The regions that blocks lie in. They change in [`Recorder::end`] and [`Recorder::trim`], and where
@@ -266,5 +277,30 @@ impl Recorder {
             most_bytes: self.regions.most_bytes(),
             ..self.totals
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorder_that_has_given_all_its_tickets_takes_another_number() {
+        let mut recorder = Recorder::new(Alignment::ONE);
+        recorder.begin(&[]).unwrap();
+        let (held, block) = (recorder.allocate("a", 5).unwrap(), recorder.allocate("b", 6).unwrap());
+        recorder.release(block).unwrap();
+        recorder.end().unwrap();
+        let number = recorder.next.recorder();
+        recorder.next = Ticket::new(number).after(Ticket::MAX_SERIALS - 5);
+        recorder.begin(&[]).unwrap();
+        assert!(recorder.next.recorder() != number && recorder.next.serial() == 1);
+        let (a, b) = (recorder.allocate("a", 5).unwrap(), recorder.allocate("b", 6).unwrap());
+        // Given under the old number, and still its own.
+        recorder.release(held).unwrap();
+        recorder.release(b).unwrap();
+        recorder.release(a).unwrap();
+        recorder.end().unwrap();
+        assert_eq!(recorder.regions().filter(|region| region.role == Role::Retired).count(), 0);
     }
 }

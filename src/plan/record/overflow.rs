@@ -4,6 +4,8 @@
 //! two, with a bitmap over the lists. Sizes are `u64` and every offset is a multiple of the alignment, since
 //! every size is rounded up to one.
 
+use super::block::MAX_NODES;
+
 /// No node.
 const NONE: u32 = u32::MAX;
 /// Lists to each power of two.
@@ -73,6 +75,9 @@ impl Overflow {
     /// Takes a range of at least `size_bytes`; `None` where no free range is as large. A range of no bytes
     /// takes one unit, so that it can be given back like any other.
     pub fn take(&mut self, size_bytes: u64) -> Option<Taken> {
+        if self.unused.is_empty() && self.nodes.len() >= MAX_NODES as usize {
+            return None;
+        }
         let size = size_bytes.div_ceil(self.unit_bytes).max(1);
         let found = self.find(size)?;
         self.unhang(found);

@@ -1,6 +1,6 @@
 //! The regions of a recorder: arenas that plans share, overflow beside them, arenas outlived by a block.
 
-use super::block::Place;
+use super::block::{MAX_BYTES, Place};
 use super::overflow::Overflow;
 
 /// What a region is for.
@@ -58,7 +58,7 @@ impl Regions {
     pub fn new(unit_bytes: u64) -> Self {
         Regions {
             unit_bytes,
-            max_bytes: Place::MAX_BYTES / unit_bytes * unit_bytes,
+            max_bytes: MAX_BYTES / unit_bytes * unit_bytes,
             first_growth_bytes: 1 << 16,
             held: Vec::new(),
             arenas: Vec::new(),
@@ -68,7 +68,7 @@ impl Regions {
     }
 
     pub fn set_max_bytes(&mut self, bytes: u64) {
-        self.max_bytes = bytes.min(Place::MAX_BYTES) / self.unit_bytes * self.unit_bytes;
+        self.max_bytes = bytes.min(MAX_BYTES) / self.unit_bytes * self.unit_bytes;
     }
 
     pub fn max_bytes(&self) -> u64 {
@@ -207,8 +207,7 @@ impl Regions {
     }
 
     /// Gives back a block of the overflow or of a retired arena.
-    pub fn give_back(&mut self, place: Place, node: u32) {
-        let region = place.region();
+    pub fn give_back(&mut self, region: usize, node: u32) {
         match self.held.get_mut(region).and_then(Option::as_mut).map(|held| &mut held.state) {
             Some(State::Overflow(overflow)) => overflow.give_back(node),
             Some(State::Retired { live }) => {

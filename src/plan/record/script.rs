@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::block::{Place, Turn};
+use super::block::{Place, Ticket};
 use crate::plan::{Alignment, Plan, PlanError, Planner, Problem, TensorId};
 
 /// Never released, so far.
@@ -23,8 +23,6 @@ pub struct Entry {
     pub size_bytes: u64,
     /// In its region; until [`Script::bind`] in its arena.
     pub place: Place,
-    /// Its number, and how many allocations the iteration has made when it is released.
-    pub turn: Turn,
     /// How many releases come before this allocation; [`NEVER`] where it is left out of the plan.
     pub released: u32,
 }
@@ -34,14 +32,15 @@ pub struct Entry {
 pub struct Script {
     pub log: Vec<Logged>,
     pub entries: Vec<Entry>,
-    /// The iteration in which each was released last.
-    pub done: Vec<u64>,
+    /// Which allocation is released first, second, ..: those that are due at once in the order in which the
+    /// last iteration released them.
+    pub releases: Vec<u32>,
+    /// Where each stands in there; [`NEVER`] where it is left out of the plan.
+    pub release_of: Vec<u32>,
     /// Arena of each entry.
     arenas_of: Vec<u32>,
     /// Bytes of each arena.
     pub arenas: Vec<u64>,
-    /// Releases of a whole iteration.
-    pub releases: u32,
     pub max_load_bytes: u64,
     /// Absent until there is a profile.
     pub plan: Option<Plan>,
@@ -57,7 +56,7 @@ impl Script {
     /// # Errors
     /// A block is larger than an arena may be.
     pub fn new(log: Vec<Logged>, alignment: Alignment, planner: &Planner) -> Result<Self, PlanError> {
-        if log.len() >= Turn::MAX_ALLOCATIONS {
+        if log.len() >= Ticket::MAX_ALLOCATIONS {
             return Err(PlanError::Iteration { what: "has 2^31 allocations or more" });
         }
         let (problem, ids) = problem_of(&log, alignment)?;
@@ -75,14 +74,17 @@ impl Script {
             entries.push(Entry {
                 size_bytes: logged.size_bytes,
                 place: Place::planned(arena, offset_bytes),
-                turn: Turn::planned(i as u32, logged.due),
                 released: if ids[i].is_some() { released } else { NEVER },
             });
         }
+        let mut releases: Vec<u32> = (0..log.len() as u32).filter(|i| ids[*i as usize].is_some()).collect();
+        releases.sort_by_key(|i| log[*i as usize].due);
+        let mut release_of = vec![NEVER; log.len()];
+        releases.iter().enumerate().for_each(|(at, i)| release_of[*i as usize] = at as u32);
         Ok(Script {
-            done: vec![0; log.len()],
+            releases,
+            release_of,
             arenas: plan.arenas().to_vec(),
-            releases: ids.iter().flatten().count() as u32,
             max_load_bytes: crate::plan::bound::max_load(&problem),
             plan: Some(plan),
             bound: 0,
@@ -98,6 +100,17 @@ impl Script {
         for (entry, arena) in self.entries.iter_mut().zip(&self.arenas_of) {
             let region = regions.get(*arena as usize).copied().unwrap_or(0);
             entry.place = Place::planned(region, entry.place.offset_bytes());
+        }
+    }
+
+    /// Makes the allocation `index` the one that is released at `at`, instead of one that is due with it.
+    /// `releases` are those of this script, while a replay has them.
+    pub fn release_next(&mut self, releases: &mut [u32], at: u32, index: u32) {
+        let from = std::mem::replace(&mut self.release_of[index as usize], at);
+        let other = std::mem::replace(&mut releases[at as usize], index);
+        if other != index {
+            releases[from as usize] = other;
+            self.release_of[other as usize] = from;
         }
     }
 
