@@ -89,6 +89,26 @@ fn eight_networks_take_distinct_weights_the_largest_peak_and_their_state() {
     share(&EIGHT);
 }
 
+/// Eight equal networks have the pipelines of one, in the driver as well.
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn eight_equal_networks_compile_once() {
+    let gpu = Gpu::vulkan(|_| ());
+    let counted = || gpu.device.get_internal_counters().hal.compute_pipelines.read();
+    // wgpu has some of its own.
+    let before = counted();
+    let compiled = || counted() - before;
+    let pool = pool(&gpu, PoolOptions::default());
+    let first = join(&pool, graph("tiny_resnet_se_64"), Lane(0));
+    let inputs = inputs(first.program(), 4);
+    let (one, expected) = (compiled(), bits(&run(&first, &inputs).unwrap()));
+    assert!(one > 3 && one as usize == pool.report().pipelines, "{one}");
+    let others: Vec<_> = (1..8).map(|i| join(&pool, graph("tiny_resnet_se_64"), Lane(i % 2))).collect();
+    assert_eq!((compiled(), pool.report().pipelines), (one, one as usize));
+    assert!(others.iter().all(|network| bits(&run(network, &inputs).unwrap()) == expected));
+    assert_eq!(compiled(), one, "nor do runs compile any");
+}
+
 /// Cases 18 and 19: a thousand runs, of three sessions in turn; nothing is allocated after the first round.
 #[test]
 #[ignore = "needs a Vulkan driver; scripts/test runs it"]

@@ -110,6 +110,7 @@ mod tests {
             sessions: Vec::new(),
             budget_bytes: None,
             lane_changes: 0,
+            pipelines: 0,
             rebuilds: 0,
         };
         let ledger = Ledger::from(&pool);

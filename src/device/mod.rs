@@ -34,6 +34,7 @@ mod error;
 mod ledger;
 mod limits;
 mod memory;
+mod pipelines;
 mod pool;
 mod profile;
 mod recorder;
@@ -49,6 +50,7 @@ pub use error::DeviceError;
 pub use ledger::{Ledger, MemoryRow};
 pub use limits::{DeviceLimits, descriptor};
 pub use memory::{MemoryReport, PlannedBytes};
+pub(crate) use pipelines::{Pipelines, Shader};
 pub(crate) use pool::Gate;
 pub use pool::{
     ArenaKey, ArenaPool, Extend, Generation, LabelReport, Lane, Lease, PoolBytes, PoolOptions, PoolReport,

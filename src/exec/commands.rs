@@ -1,11 +1,12 @@
 //! The dispatches of a program under one plan and in one set of buffers, ready to be recorded.
 
-use super::pipelines::Pipelines;
 use super::{Bound, BufferKey, ExecError, Program};
-use crate::device::ErrorScopes;
+use crate::device::{ErrorScopes, Pipelines, Shader};
+use crate::kernel::Kernel;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::ops::Range;
+use std::sync::Arc;
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding, CommandEncoder,
     ComputePassDescriptor, ComputePipeline, Device,
@@ -14,7 +15,7 @@ use wgpu::{
 /// One prebuilt dispatch.
 #[derive(Debug)]
 struct Command {
-    pipeline: ComputePipeline,
+    pipeline: Arc<ComputePipeline>,
     bind_group: BindGroup,
     workgroups: [u32; 3],
 }
@@ -52,7 +53,9 @@ impl Commands {
         let mut commands = Vec::with_capacity(bound.len());
         for (one, offset) in bound.iter().zip(&blocks.offsets) {
             let scopes = ErrorScopes::open(device);
-            let pipeline = pipelines.get(one);
+            let Bound { partition, in_rows, .. } = one;
+            let Kernel { name, wgsl, .. } = *one.kernel.kernel();
+            let pipeline = pipelines.get(Shader { name, wgsl, partition, in_rows: *in_rows });
             let command = pipeline.map(|pipeline| Command::new(device, pipeline, one, *offset, &buffers));
             scopes.close(&one.label, 0).await?;
             commands.push(command?);
@@ -84,7 +87,7 @@ impl Commands {
 impl Command {
     fn new<'a, F: Fn(BufferKey) -> &'a Buffer>(
         device: &Device,
-        pipeline: ComputePipeline,
+        pipeline: Arc<ComputePipeline>,
         bound: &Bound,
         params_offset: u64,
         buffers: &Buffers<'a, F>,

@@ -35,8 +35,6 @@ mod machine;
 #[cfg(feature = "gpu")]
 mod network;
 #[cfg(feature = "gpu")]
-mod pipelines;
-#[cfg(feature = "gpu")]
 mod pooled;
 mod program;
 #[cfg(feature = "gpu")]

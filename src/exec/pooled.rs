@@ -1,9 +1,8 @@
 //! A network as a session of a pool: it shares arenas with whoever else is in its lane, and equal weights
-//! with everybody.
+//! with everybody, and pipelines as well.
 
 use super::commands::{Buffers, Commands, ParamBlocks};
 use super::network::planned;
-use super::pipelines::Pipelines;
 use super::resident::refuse_io_over_limit;
 use super::weights::Piece;
 use super::{Bound, BufferKey, ExecError, Program, WeightMap, bind, lawful};
@@ -42,7 +41,6 @@ struct Built {
 /// What is good for as long as the device is.
 #[derive(Debug)]
 struct OnDevice {
-    pipelines: Pipelines,
     bound: Vec<Bound>,
     blocks: ParamBlocks,
     readback: Readback,
@@ -171,9 +169,9 @@ impl PooledNetwork {
             BufferKey::Zeros => state(lease, index.zeros),
         };
         let buffers = Buffers { params: state(lease, index.params), of };
-        let OnDevice { pipelines, bound, blocks, .. } = &*on_device;
-        let commands =
-            Commands::new(lease.device(), pipelines, &self.program, bound, blocks, buffers).await?;
+        let OnDevice { bound, blocks, .. } = &*on_device;
+        let (device, pipelines) = (lease.device(), lease.pipelines());
+        let commands = Commands::new(device, pipelines, &self.program, bound, blocks, buffers).await?;
         let built = Built { generation, on_device: on_device.clone(), commands: Arc::new(commands) };
         *slot() = Some(built.clone());
         Ok(built)
@@ -201,8 +199,7 @@ impl PooledNetwork {
         uploader.write(state(lease, index.params), 0, &blocks.bytes).await?;
         uploader.flush().await;
         let readback = Readback::over(lease.device(), lease.queue(), state(lease, index.staging));
-        let pipelines = Pipelines::new(lease.device());
-        Ok(OnDevice { pipelines, bound, blocks, readback, weights })
+        Ok(OnDevice { bound, blocks, readback, weights })
     }
 
     /// The session in its pool.

@@ -1,9 +1,8 @@
 //! What stays on a device for all plans of one program: weights and pipelines.
 
 use super::machine::Host;
-use super::pipelines::Pipelines;
 use super::{Bound, ExecError, Network, Program, WeightMap, bind};
-use crate::device::{DeviceError, DeviceLimits, ErrorScopes, Uploader};
+use crate::device::{DeviceError, DeviceLimits, ErrorScopes, Pipelines, Uploader};
 use crate::plan::{Plan, Planner, Strategy};
 use std::sync::Arc;
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device, Queue};
@@ -43,7 +42,7 @@ impl Resident {
             uploader.write(&weights[piece.buffer], piece.offset_bytes, bytemuck::cast_slice(data)).await?;
         }
         uploader.flush().await;
-        let (pipelines, device, queue) = (Pipelines::new(device), device.clone(), queue.clone());
+        let (pipelines, device, queue) = (Pipelines::kept(device), device.clone(), queue.clone());
         Ok(Resident { device, queue, program, limits, weights, zeros, map, pipelines })
     }
 

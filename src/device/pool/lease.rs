@@ -3,7 +3,7 @@
 use super::gate::Turn;
 use super::lane::LaneArenas;
 use super::{ArenaKey, ArenaPool, Context, Own, SessionKey, SessionSpec, gone};
-use crate::device::{DeviceError, View};
+use crate::device::{DeviceError, Pipelines, View};
 use crate::plan::TensorId;
 use std::ops::Range;
 use std::sync::Arc;
@@ -189,6 +189,11 @@ impl Lease {
 }
 
 impl Lease {
+    /// Pipelines that all networks of the pool share.
+    pub(crate) fn pipelines(&self) -> &Pipelines {
+        &self.context.pipelines
+    }
+
     /// Ends the turn after the last submission of a run. The state buffers stay for as long as what this
     /// returns: for results that are still being read out of them.
     pub fn end_turn(self) -> StateGuard {

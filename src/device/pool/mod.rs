@@ -25,7 +25,7 @@ pub use spec::{Lane, SessionSpec};
 pub use weights::{Weight, WeightSource};
 
 use super::transfer::drive;
-use super::{DeviceError, DeviceLimits, DeviceWatch};
+use super::{DeviceError, DeviceLimits, DeviceWatch, Pipelines};
 use lane::LaneState;
 use ledger::{InUse, Label, Ledger, OwnedBuffer};
 use parcel::{HeldParcel, HeldWeights, Store};
@@ -77,6 +77,8 @@ struct Context {
     queue: Queue,
     watch: DeviceWatch,
     limits: DeviceLimits,
+    /// Of the networks in the pool.
+    pipelines: Arc<Pipelines>,
     ledger: Arc<Ledger>,
     /// How many devices there were before.
     epoch: u64,
@@ -111,6 +113,7 @@ impl Context {
             queue: queue.clone(),
             watch: watch.clone(),
             limits: DeviceLimits::new(&device.limits()),
+            pipelines: Arc::new(Pipelines::shared(device)),
             ledger: ledger.clone(),
             epoch,
         }

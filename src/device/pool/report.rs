@@ -19,6 +19,8 @@ pub struct PoolReport {
     pub budget_bytes: Option<u64>,
     /// How often the buffers of some lane were made or replaced: joining, growing, coming back after a trim.
     pub lane_changes: u64,
+    /// Pipelines of the networks in the pool, equal ones once.
+    pub pipelines: usize,
     /// Devices lost and replaced.
     pub rebuilds: u64,
 }
@@ -56,6 +58,7 @@ impl ArenaPool {
     /// What is held now. The sums come from the buffers themselves: each adds its bytes when it is made and
     /// takes them off when it is destroyed.
     pub fn report(&self) -> PoolReport {
+        let pipelines = self.context().pipelines.count();
         let state = self.state();
         let mut users: HashMap<_, (u64, usize)> = HashMap::new();
         let distinct = |entry: &super::Entry| {
@@ -85,6 +88,7 @@ impl ArenaPool {
             sessions: state.sessions.values().map(session).collect(),
             budget_bytes: Some(state.options.budget_bytes).filter(|bytes| *bytes < u64::MAX),
             lane_changes: state.changes,
+            pipelines,
             rebuilds: state.context.epoch,
         }
     }
@@ -117,8 +121,9 @@ impl std::fmt::Display for PoolReport {
             row(f, &format!("  {}", s.label), columns.map(grouped), &rest)?;
         }
         match self.budget_bytes {
-            Some(bytes) => write!(f, "budget {}", grouped(bytes)),
-            None => write!(f, "no budget"),
+            Some(bytes) => write!(f, "budget {}", grouped(bytes))?,
+            None => write!(f, "no budget")?,
         }
+        write!(f, ", {} pipelines", self.pipelines)
     }
 }

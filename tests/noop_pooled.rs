@@ -1,0 +1,75 @@
+//! Networks in one pool on wgpu's backend that executes nothing: what they compile, they compile once.
+#![cfg(feature = "cli")]
+
+mod support;
+
+use sublet::device::{ArenaPool, DeviceWatch, Lane, PoolOptions, block_on};
+use sublet::exec::Network;
+use support::gpu::Gpu;
+use support::graphs::chain;
+use support::pool::{graph, inputs, join, pool, run};
+
+/// Pipelines of a network that has a device for itself.
+fn alone(gpu: &Gpu, name: &str) -> usize {
+    let network = Network::compile(&gpu.device, &gpu.queue, graph(name));
+    block_on(&gpu.device, network).unwrap().resident().pipeline_count()
+}
+
+fn pipelines(pool: &ArenaPool) -> usize {
+    pool.report().pipelines
+}
+
+#[test]
+fn a_pool_compiles_each_pipeline_once_and_drops_it_with_its_last_network() {
+    let gpu = Gpu::noop(|_| ());
+    let (mobilenet, blazeface) = (alone(&gpu, "mobilenet_v2"), alone(&gpu, "blazeface"));
+    let pool = pool(&gpu, PoolOptions::default());
+    let mut networks = vec![join(&pool, graph("mobilenet_v2"), Lane(0))];
+    assert!(mobilenet > 3);
+    assert_eq!(pipelines(&pool), mobilenet);
+    networks.extend((1..8).map(|i| join(&pool, graph("mobilenet_v2"), Lane(i % 3))));
+    assert_eq!(pipelines(&pool), mobilenet, "eight networks need what one needs");
+    let other = join(&pool, graph("blazeface"), Lane(0));
+    let both = pipelines(&pool);
+    assert!(both > mobilenet.max(blazeface) && both < mobilenet + blazeface, "some are both's: {both}");
+    networks.truncate(1);
+    assert_eq!(pipelines(&pool), both);
+    drop(networks);
+    assert_eq!(pipelines(&pool), blazeface);
+    drop(other);
+    assert_eq!(pipelines(&pool), 0);
+}
+
+#[test]
+fn threads_that_join_at_once_compile_each_pipeline_once() {
+    let gpu = Gpu::noop(|_| ());
+    let wanted = alone(&gpu, "blazeface");
+    let pool = pool(&gpu, PoolOptions::default());
+    let networks: Vec<_> = std::thread::scope(|scope| {
+        let one = |i| {
+            let pool = &pool;
+            scope.spawn(move || join(pool, graph("blazeface"), Lane(i)))
+        };
+        let threads: Vec<_> = (0..4).map(one).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!((networks.len(), pipelines(&pool)), (4, wanted));
+}
+
+/// Pipelines are a device's: on another one they are compiled anew, once again.
+#[test]
+fn a_pool_that_moves_compiles_anew() {
+    let gpu = Gpu::noop(|_| ());
+    let pool = pool(&gpu, PoolOptions::default());
+    let networks = [join(&pool, chain(257, 9), Lane(0)), join(&pool, chain(300, 5), Lane(1))];
+    let wanted = pipelines(&pool);
+    assert!(wanted > 0);
+    let new = Gpu::noop(|_| ());
+    let watch = DeviceWatch::install(&new.device);
+    pool.block_on(pool.rebuild(&new.device, &new.queue, &watch)).unwrap();
+    assert_eq!(pipelines(&pool), 0, "none on the new device yet");
+    for network in &networks {
+        run(network, &inputs(network.program(), 1)).unwrap();
+    }
+    assert_eq!(pipelines(&pool), wanted);
+}
