@@ -71,6 +71,37 @@ fn a_record_says_what_was_measured_on_what_by_what() {
     assert_eq!(names, ["here.json"], "no temporary file stays");
 }
 
+/// Memory is told as `sublet run` tells it, key by key, and in the same words.
+#[test]
+fn memory_is_told_as_a_run_tells_it() {
+    let out = scratch("bench_memory").join("here.json").display().to_string();
+    let (_, run) = json(&["run", "builtin:blazeface", "--cpu", "--runs", "1"]);
+    let all = ["bench", "--all", "--quick", "--cpu", "--runs", "1", "--machine", "here", "--out", &out];
+    let (_, all) = json(&all);
+    let layouts = ["bench", "layouts", "builtin:blazeface", "--cpu", "--runs", "1"];
+    let (_, measured) = json(&layouts);
+    // The resident set is the process's own, which did other work as well.
+    let told = |memory: &Value| {
+        let mut keys = memory.as_object().unwrap_or_else(|| panic!("{memory}")).clone();
+        assert!(keys.remove("rss_peak_bytes").is_some());
+        keys
+    };
+    assert!(told(&run["memory"])["arena_bytes"].as_u64() > Some(0));
+    assert_eq!(told(&all["memory"]["blazeface"]), told(&run["memory"]));
+    let layout = |i: usize| &measured["layouts"][i];
+    assert_eq!(told(&layout(0)["memory"]), told(&run["memory"]), "shared");
+    for i in 0..3 {
+        let memory = told(&layout(i)["memory"]);
+        assert_eq!(memory["peak_bytes"], layout(i)["peak_bytes"]);
+        assert!(memory["arena_bytes"].as_u64() >= memory["peak_bytes"].as_u64(), "{memory:?}");
+    }
+    let (_, said, _) = sublet(&layouts);
+    for part in ["memory, shared\n", "memory, ping-pong\n", "memory, packed\n", "= weights + arenas + in/out"]
+    {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
 #[test]
 fn records_become_one_page() {
     let folder = scratch("bench_page");

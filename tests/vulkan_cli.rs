@@ -100,3 +100,22 @@ fn run_and_audit_take_every_layout() {
     let message = error["error"]["message"].as_str().unwrap();
     assert!(code == 2 && message.contains("ping-pong"), "{message}");
 }
+
+/// The allocator's word on each layout.
+#[test]
+#[ignore = "needs a Vulkan driver; scripts/test runs it"]
+fn bench_layouts_tells_what_the_allocator_holds() {
+    let (code, bench) = json(&["bench", "layouts", &data("tiny_resnet_se_64.onnx"), "--runs", "1"]);
+    assert_eq!(code, 0, "{bench}");
+    for row in bench["layouts"].as_array().unwrap() {
+        let chain = [
+            "max_load_bytes",
+            "peak_bytes",
+            "arena_bytes",
+            "allocator_used_bytes",
+            "allocator_reserved_bytes",
+        ];
+        let chain: Vec<u64> = chain.iter().map(|key| row["memory"][key].as_u64().unwrap()).collect();
+        assert!(chain.is_sorted() && chain[0] > 0, "{row}");
+    }
+}

@@ -10,6 +10,7 @@ use super::format::seconds;
 use super::input::{ModelArgs, load_graph};
 use super::passes::PassArgs;
 use super::target::Target;
+use crate::device::MemoryReport;
 use crate::exec::{BindingCost, Layout};
 use crate::graph::Graph;
 use crate::plan::report::grouped;
@@ -49,6 +50,7 @@ struct Row {
     layout: Layout,
     report: Report,
     cost: BindingCost,
+    memory: MemoryReport,
     encode_s: Option<f64>,
     run_s: f64,
     outputs: Vec<Vec<f32>>,
@@ -66,7 +68,11 @@ pub(super) fn run(args: &Args) -> Result<Output, CliError> {
         "layouts": rows.iter().map(row_json).collect::<Vec<_>>(),
         "same_outputs": same,
     });
-    let human = format!("network  {}\nadapter  {}\n\n{}", graph.name, target.describe(), table(&rows, same));
+    let mut human =
+        format!("network  {}\nadapter  {}\n\n{}", graph.name, target.describe(), table(&rows, same));
+    for Row { layout, memory, .. } in &rows {
+        human.push_str(&format!("\nmemory, {}\n{memory}", layout.key()));
+    }
     Ok(Output { human, json, failure })
 }
 
@@ -88,7 +94,8 @@ fn measure(layout: Layout, graph: &Graph, target: &Target, runs: usize) -> Resul
     times.sort_by(f64::total_cmp);
     let start = Instant::now();
     let encode_s = compiled.encode().map(|()| start.elapsed().as_secs_f64());
-    Ok(Row { layout, report, cost, encode_s, run_s: times[times.len() / 2], outputs })
+    let memory = compiled.memory(&report);
+    Ok(Row { layout, report, cost, memory, encode_s, run_s: times[times.len() / 2], outputs })
 }
 
 fn bits(row: &Row) -> Vec<u32> {
@@ -109,6 +116,7 @@ fn row_json(row: &Row) -> Value {
         "barriers": row.cost.barriers,
         "encode_s": row.encode_s,
         "run_s": row.run_s,
+        "memory": row.memory.json(),
     })
 }
 

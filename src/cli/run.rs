@@ -10,6 +10,7 @@ use super::passes::PassArgs;
 use super::plan::{Choice, StrategyParser};
 use super::target::{Compiled, Target};
 use super::tensors::{Comparison, NamedFile, compare_words, expected, inputs, numbers, save};
+use crate::device::MemoryReport;
 use crate::draw::{Picture, term};
 use crate::exec::{Layout, Program};
 use crate::graph::{DType, Graph};
@@ -196,6 +197,11 @@ impl Args {
 
 /// Runs the command; `with_audit` adds the audit's verdict (the main job).
 pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
+    weighed(args, with_audit).map(|(output, _)| output)
+}
+
+/// The same with the memory that the network took.
+pub fn weighed(args: &Args, with_audit: bool) -> Result<(Output, MemoryReport), CliError> {
     // Before any work, so that a slip in the name costs no time.
     let map = args.draw.as_deref().map(|path| draw::format_of(path).map(|f| (path, f))).transpose()?;
     let graph = load_graph(&args.model, &args.shapes)?;
@@ -246,7 +252,7 @@ pub fn run(args: &Args, with_audit: bool) -> Result<Output, CliError> {
         (true, false) => Some(CliError::check("audit", "the audit failed")),
         (false, _) => Some(CliError::check("expect", outcome.complaint(&ready))),
     };
-    Ok(Output { human, json, failure })
+    Ok((Output { human, json, failure }, memory))
 }
 
 fn outputs_json(ready: &Ready, outcome: &Outcome) -> Vec<Value> {

@@ -12,6 +12,7 @@ use super::super::run::{self as network, TargetArgs};
 use super::super::target::Target;
 use super::super::{Output, arena, layouts};
 use super::{Measurement, Record};
+use crate::device::MemoryReport;
 use crate::exec::Layout;
 use crate::graph::usage;
 use crate::model::zoo;
@@ -69,8 +70,9 @@ pub(in super::super) fn run(args: &Args) -> Result<Output, CliError> {
     let machine = args.machine.clone().unwrap_or_else(|| slug(&target));
     let mut record = Record::new(&machine, Some(&target), args.note.clone());
     plans(&mut record, args.quick)?;
+    let mut memory = Vec::new();
     for name in networks(args.quick, software) {
-        on_device(&mut record, name, args, runs)?;
+        memory.push((*name, on_device(&mut record, name, args, runs)?));
     }
     for name in if args.quick { &["blazeface"][..] } else { &["mobilenet_v2"] } {
         in_layouts(&mut record, name, args, runs)?;
@@ -81,7 +83,10 @@ pub(in super::super) fn run(args: &Args) -> Result<Output, CliError> {
     record.write(&path)?;
     let mut json = record.json();
     json["written"] = json!(path.display().to_string());
-    let human = format!("{}written to {}\n", table(&record.measurements), path.display());
+    json["memory"] = memory.iter().map(|(name, report)| ((*name).to_owned(), report.json())).collect();
+    let mut human = table(&record.measurements);
+    memory.iter().for_each(|(name, report)| human.push_str(&format!("\nmemory of {name}\n{report}")));
+    human.push_str(&format!("\nwritten to {}\n", path.display()));
     Ok(Output { human, json, failure: None })
 }
 
@@ -147,12 +152,13 @@ fn checked(output: Output) -> Result<Value, CliError> {
     output.failure.map_or(Ok(output.json), Err)
 }
 
-fn on_device(record: &mut Record, name: &str, args: &Args, runs: u32) -> Result<(), CliError> {
+fn on_device(record: &mut Record, name: &str, args: &Args, runs: u32) -> Result<MemoryReport, CliError> {
     say(&format!("run {name}, 1 + {runs} times"));
     let target = TargetArgs { adapter: args.adapter.clone(), cpu: args.cpu, ..TargetArgs::default() };
     let model = format!("builtin:{name}");
     let args = network::Args { model, target, runs: runs as usize, ..network::Args::main_job() };
-    let json = checked(network::run(&args, false)?)?;
+    let (output, memory) = network::weighed(&args, false)?;
+    let json = checked(output)?;
     for metric in ["compile_s", "first_run_s", "encode_s"] {
         // The CPU executor encodes nothing.
         let time = json["timing"][metric].as_f64().filter(|s| *s > 0.0);
@@ -170,10 +176,12 @@ fn on_device(record: &mut Record, name: &str, args: &Args, runs: u32) -> Result<
         "other_bytes",
         "allocator_used_bytes",
         "allocator_reserved_bytes",
+        "buffer_bytes",
+        "driver_bytes",
     ] {
         record.push("memory", name, metric, json["memory"][metric].as_f64(), 1);
     }
-    Ok(())
+    Ok(memory)
 }
 
 fn in_layouts(record: &mut Record, name: &str, args: &Args, runs: u32) -> Result<(), CliError> {
