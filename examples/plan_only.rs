@@ -18,7 +18,8 @@ fn block(problem: &mut Problem) -> Result<Vec<TensorId>, PlanError> {
     records.into_iter().map(|(label, bytes, steps)| problem.tensor(label, bytes, steps)).collect()
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Public, so that a test can run it.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut problem = Problem::new(Alignment::new(256)?);
     let tensors = block(&mut problem)?;
     for strategy in Strategy::ALL {

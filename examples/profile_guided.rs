@@ -31,7 +31,8 @@ fn step(recorder: &mut Recorder, batch: u64) -> Result<u64, PlanError> {
     Ok(naive)
 }
 
-fn main() -> Result<(), PlanError> {
+/// Public, so that a test can run it.
+pub fn main() -> Result<(), PlanError> {
     let mut recorder = Recorder::new(Alignment::PORTABLE);
     println!("step  batch  ns/allocation  planned  overflow      arenas  overflow held  what happened");
     let batches = [32, 32, 32, 40, 40, 24, 40, 32];

@@ -1,6 +1,6 @@
 //! Runs a built-in network in one planned arena on the best adapter, and proves that reuse changed nothing.
 //!
-//! `cargo run --release --example run_network`
+//! `cargo run --release --example run_network [NETWORK]`
 
 use std::sync::Arc;
 use sublet::device::{DeviceLimits, block_on, descriptor};
@@ -9,7 +9,8 @@ use sublet::kernel::LowerLimits;
 use sublet::model::zoo;
 use sublet::plan::{Alignment, Planner};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Public, so that a test can run it.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The caller owns instance, adapter, device and queue.
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapter = match pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))
@@ -24,7 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let limits = DeviceLimits::new(&device.limits());
 
     // Graph -> dispatches and a planning problem.
-    let graph = zoo::build("mobilenet_v2").ok_or("no such network")?;
+    let named = std::env::args().skip(1).find(|name| zoo::names().contains(&&**name));
+    let graph = zoo::build(named.as_deref().unwrap_or("mobilenet_v2")).ok_or("no such network")?;
     let lower =
         LowerLimits { max_binding_bytes: limits.max_binding_bytes, max_workgroups: limits.max_workgroups };
     let program = Program::new(graph, Alignment::new(limits.storage_alignment_bytes)?, lower)?;

@@ -2,6 +2,7 @@
 //!
 //! cargo run --release --example share_sessions [NETWORK..]
 
+use std::time::Instant;
 use sublet::device::{ArenaPool, DeviceWatch, Lane, MemoryWitness, PoolOptions, block_on, descriptor};
 use sublet::exec::{Network, PooledNetwork};
 use sublet::model::zoo;
@@ -34,7 +35,8 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let watch = DeviceWatch::install(&device);
     let pool = ArenaPool::new(&device, &queue, &watch, PoolOptions::default());
     let (mut separate, mut networks) = (0, Vec::new());
-    println!("{:<16} {:>12} {:>12} {:>12} {:>9}", "MB (10^6)", "alone", "all alone", "in one pool", "ratio");
+    let columns = ["alone", "all alone", "in one pool", "ratio", "joined in"];
+    println!("{:<16} {}", "MB (10^6)", columns.map(|column| format!("{column:>12}")).join(" "));
     for name in &names {
         let build = || zoo::build(name).ok_or("no such network");
         let own = block_on(&device, Network::compile(&device, &queue, build()?))?;
@@ -43,10 +45,13 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
         separate += alone;
 
         // Everybody in lane 0: runs take turns, and the lane is as large as the largest.
-        networks.push(pool.block_on(PooledNetwork::compile(&pool, build()?, Lane(0)))?);
+        let (graph, start) = (build()?, Instant::now());
+        networks.push(pool.block_on(PooledNetwork::compile(&pool, graph, Lane(0)))?);
+        let joined = start.elapsed();
         let held = pool.report().total.reserved_bytes;
         let ratio = separate as f64 / held as f64;
-        println!("{name:<16} {:>12.2} {:>12.2} {:>12.2} {ratio:>9.2}", mb(alone), mb(separate), mb(held));
+        let [alone, all, pool] = [alone, separate, held].map(mb);
+        println!("{name:<16} {alone:>12.2} {all:>12.2} {pool:>12.2} {ratio:>12.2} {joined:>12.1?}");
     }
 
     // What one run leaves in the arenas is the next one's to overwrite: the outputs stay the same.

@@ -1,8 +1,6 @@
 //! Every kind of collision, made lawful, gives the right result on a Vulkan driver.
 #![cfg(feature = "cli")]
 
-#[path = "../examples/embed_in_engine.rs"]
-mod embed_in_engine;
 mod support;
 
 use sublet::device::{ErrorScopes, Readback, Uploader, block_on};
@@ -121,13 +119,4 @@ fn lawful_dispatches_give_the_right_result() {
     for control in controls() {
         assert_same(&control, &run(&gpu, &control, &[control.plain()]));
     }
-}
-
-/// Somebody else's kernels, made lawful in two calls each: the example compares every element itself.
-#[test]
-#[ignore = "needs a Vulkan driver; scripts/test runs it"]
-fn an_engine_with_plain_kernels_gets_the_right_result() {
-    // Without an adapter the example says so and ends well.
-    drop(Gpu::vulkan(|_| ()));
-    embed_in_engine::main().unwrap();
 }

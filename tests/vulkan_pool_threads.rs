@@ -10,37 +10,52 @@ use sublet::device::{
     ArenaPool, DeviceError, DeviceWatch, Lane, Lease, PoolOptions, Readback, Session, SessionSpec,
 };
 use sublet::exec::{ExecError, PooledNetwork};
+use sublet::graph::Graph;
 use sublet::plan::{Alignment, Planner, Problem, TensorId};
 use support::gpu::Gpu;
-use support::graphs::{chain, same_tensor_twice};
+use support::graphs::{chain, odd_shapes, same_tensor_twice};
 use support::pool::{alone, bits, graph, inputs, join, pool, run};
+use support::random_graph;
+use support::random_problem::Random;
 
-/// Small networks, some of them with equal weights, in two lanes.
+/// Eight networks of different kinds, small ones.
+fn graphs() -> [Graph; 8] {
+    [
+        graph("rten_mnist"),
+        same_tensor_twice(3000),
+        chain(5000, 9),
+        graph("tiny_resnet_se_64"),
+        odd_shapes(),
+        graph("onnx_node/test_convtranspose_dilations/model"),
+        random_graph::draw(&mut Random(11), 40),
+        graph("onnx_node/test_gemm_default_vector_bias/model"),
+    ]
+}
+
+/// The networks in a pool, in two lanes.
 fn sessions(pool: &ArenaPool) -> Vec<PooledNetwork> {
-    let mnist = || graph("rten_mnist");
-    let graphs = [mnist(), same_tensor_twice(3000), chain(257, 9), chain(5000, 5)];
-    let again = [mnist(), same_tensor_twice(64), chain(1023, 12), chain(5000, 7)];
     let lanes = (0..8).map(|i| Lane(u32::from(i % 4 == 3)));
-    graphs.into_iter().chain(again).zip(lanes).map(|(graph, lane)| join(pool, graph, lane)).collect()
+    graphs().into_iter().zip(lanes).map(|(graph, lane)| join(pool, graph, lane)).collect()
 }
 
 type Case = (Vec<Vec<f32>>, Vec<Vec<u32>>);
 
-/// Inputs of their own for each session, and what it computes for them when nobody else runs.
+/// Inputs of their own for each session, and what its network computes for them on a device of its own,
+/// without a pool.
 fn expected(networks: &[PooledNetwork]) -> Vec<Case> {
-    let one = |(i, network): (usize, &PooledNetwork)| {
+    let one = |(i, (network, graph)): (usize, (&PooledNetwork, Graph))| {
         let inputs = inputs(network.program(), i as u32);
-        let outputs = bits(&run(network, &inputs).unwrap());
-        (inputs, outputs)
+        let (outputs, _) = alone(&Gpu::vulkan(|_| ()), graph, &inputs);
+        (inputs, bits(&outputs))
     };
-    networks.iter().enumerate().map(one).collect()
+    networks.iter().zip(graphs()).enumerate().map(one).collect()
 }
 
 fn is_lost(error: &ExecError) -> bool {
     matches!(error, ExecError::Device(DeviceError::Lost { .. }))
 }
 
-/// Every thread runs every session in turn, two hundred runs a thread.
+/// Every thread runs every session in turn, two hundred runs a thread; every result is the network's own.
 #[test]
 #[ignore = "needs a Vulkan driver; scripts/test runs it"]
 fn eight_threads_and_eight_sessions_make_1600_right_runs() {
@@ -48,8 +63,6 @@ fn eight_threads_and_eight_sessions_make_1600_right_runs() {
     let pool = pool(&gpu, PoolOptions::default());
     let networks = sessions(&pool);
     let expected = expected(&networks);
-    let (outputs, _) = alone(&gpu, chain(257, 9), &expected[2].0);
-    assert_eq!(bits(&outputs), expected[2].1, "and that is what the network computes without a pool");
     let before = pool.report();
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -65,7 +78,7 @@ fn eight_threads_and_eight_sessions_make_1600_right_runs() {
     });
     let after = pool.report();
     assert_eq!((after.total, after.lane_changes), (before.total, before.lane_changes));
-    assert_eq!(after.sessions.iter().map(|s| s.runs).sum::<u64>(), 1600 + 2 * 8);
+    assert_eq!(after.sessions.iter().map(|s| s.runs).sum::<u64>(), 1600 + 8, "joining leases once");
 }
 
 /// Sessions come, grow the lanes, leave and are trimmed away while eight threads run others.

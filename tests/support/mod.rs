@@ -6,6 +6,7 @@ pub mod cases;
 pub mod cli;
 #[cfg(feature = "legal")]
 pub mod collisions;
+pub mod examples;
 pub mod forward;
 #[cfg(feature = "gpu")]
 pub mod gpu;
