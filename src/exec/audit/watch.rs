@@ -84,22 +84,43 @@ impl Lives {
     fn dead_after(&self, step: usize) -> Vec<(usize, Range<u64>)> {
         let mut free = Vec::new();
         for ended in self.all.iter().filter(|l| l.last == step) {
-            let mut rest: Vec<Range<u64>> = ended.pieces().collect();
             let live = self.all.iter().filter(|l| l.arena == ended.arena && l.first <= step && l.last > step);
-            for piece in live.flat_map(Life::pieces) {
-                rest = rest.into_iter().flat_map(|r| without(r, &piece)).collect();
-            }
+            let rest = without(ended.pieces(), live.flat_map(Life::pieces).collect());
             free.extend(rest.into_iter().map(|r| (ended.arena, r)));
         }
         free
     }
 }
 
-/// `range` without `hole`: up to two ranges.
-fn without(range: Range<u64>, hole: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
-    let below = range.start..range.end.min(hole.start);
-    let above = range.start.max(hole.end)..range.end;
-    [below, above].into_iter().filter(|r| r.start < r.end)
+/// What is left of ascending ranges without those of `holes`.
+fn without(ranges: impl Iterator<Item = Range<u64>>, mut holes: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    holes.sort_unstable_by_key(|hole| hole.start);
+    // One sweep: a value in rows has tens of thousands of pieces. Holes may overlap, so they become one where
+    // they touch.
+    holes.dedup_by(|next, last| {
+        let touches = next.start <= last.end;
+        if touches {
+            last.end = last.end.max(next.end);
+        }
+        touches
+    });
+    let (mut rest, mut next) = (Vec::new(), 0);
+    for range in ranges {
+        let mut start = range.start;
+        while holes.get(next).is_some_and(|hole| hole.end <= start) {
+            next += 1;
+        }
+        for hole in holes[next..].iter().take_while(|hole| hole.start < range.end) {
+            if start < hole.start {
+                rest.push(start..hole.start);
+            }
+            start = start.max(hole.end);
+        }
+        if start < range.end {
+            rest.push(start..range.end);
+        }
+    }
+    rest
 }
 
 fn words(bytes: &Range<u64>) -> Range<usize> {
@@ -235,11 +256,8 @@ fn broken_guard(
     let mut found = None;
     for arena in 0..now.len() {
         let whole = 0..now[arena].len() as u64 * 4;
-        let mut guards = Vec::from([whole]);
         let written = lives.all.iter().filter(|l| l.arena == arena && l.first == step);
-        for piece in written.flat_map(Life::pieces) {
-            guards = guards.into_iter().flat_map(|r| without(r, &piece)).collect();
-        }
+        let guards = without(std::iter::once(whole), written.flat_map(Life::pieces).collect());
         for range in guards.iter().map(words) {
             seen.guard_words += range.len() as u64;
             let (was, is) = (&shadow[arena][range.clone()], &now[arena][range.clone()]);
