@@ -3,10 +3,11 @@
 mod support;
 
 use std::sync::Arc;
-use sublet::exec::{CpuHost, CpuNetwork, ExecError, Program, audit, mutate, watch};
+use sublet::exec::{CpuHost, CpuNetwork, ExecError, Host, Program, WeightMap, audit, bind, mutate, watch};
 use sublet::graph::Graph;
 use sublet::kernel::LowerLimits;
-use sublet::plan::{Alignment, Plan, Planner, Strategy};
+use sublet::model::zoo;
+use sublet::plan::{Alignment, Plan, Planner, Strategy, Violation};
 use support::block_on;
 use support::graphs::{Builder, chain, odd_shapes, same_tensor_twice, same_tensor_twice_expected};
 
@@ -84,6 +85,33 @@ fn a_chain_needs_two_tensors_at_most() {
     let mut network = CpuNetwork::new(program.clone(), &plan).unwrap();
     let first = network.run(&program.default_inputs()).unwrap();
     assert_eq!(first, network.run(&program.default_inputs()).unwrap());
+}
+
+/// Whoever mixes up plans or weights of two networks is told so, by everything that takes them.
+#[test]
+fn plans_and_weights_of_another_network_are_refused() {
+    let (other, foreign) = compile(chain(257, 9), Strategy::GreedyBySize);
+    let (program, plan) = compile(zoo::build("blazeface").unwrap(), Strategy::GreedyBySize);
+    let (host, inputs, limits) = (CpuHost(program.clone()), program.default_inputs(), CpuHost::LIMITS);
+    let is_foreign = |error: ExecError| {
+        assert!(matches!(error, ExecError::Violation(Violation::OtherProblem { .. })), "{error}");
+    };
+    let weights = WeightMap::new(&program, 256, u64::MAX);
+    is_foreign(bind(&program, &foreign, &weights, &limits).unwrap_err());
+    is_foreign(host.bound(&foreign).unwrap_err());
+    is_foreign(CpuNetwork::new(program.clone(), &foreign).unwrap_err());
+    is_foreign(block_on(watch(&host, &foreign, &inputs)).unwrap_err());
+    is_foreign(block_on(audit(&host, &foreign, &inputs, &limits)).unwrap_err());
+
+    let first = program.usage.problem.ids().next().unwrap();
+    let outside = plan.with_offset(first, plan.arena(first), plan.peak_bytes());
+    let error = bind(&program, &outside, &weights, &limits).unwrap_err();
+    assert!(matches!(error, ExecError::Violation(Violation::OutsideArena { .. })), "{error}");
+
+    let weights = WeightMap::new(&other, 256, u64::MAX);
+    let error = bind(&program, &plan, &weights, &limits).unwrap_err();
+    assert!(matches!(error, ExecError::NoWeight { .. }), "{error}");
+    assert!(error.to_string().contains("another program"), "{error}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn every_segment_is_lawful_under_the_limit() {
         }
         let plan = Planner::auto().plan(&program.usage.problem).unwrap();
         let weights = sublet::exec::WeightMap::new(&program, 256, u64::MAX);
-        lawful(&bind(&program, &plan, &weights, &limits), &limits).unwrap();
+        lawful(&bind(&program, &plan, &weights, &limits).unwrap(), &limits).unwrap();
     }
 }
 

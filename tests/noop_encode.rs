@@ -22,7 +22,7 @@ fn encodes(gpu: &Gpu, graph: Graph) {
         let scopes = ErrorScopes::open(&gpu.device);
         gpu.queue.submit([network.encode().finish()]);
         block_on(&gpu.device, scopes.close("a run", 0)).unwrap_or_else(|e| panic!("{strategy}: {e}"));
-        lawful(&resident.bound(&plan), &gpu.limits.binding_limits()).unwrap();
+        lawful(&resident.bound(&plan).unwrap(), &gpu.limits.binding_limits()).unwrap();
     }
 }
 
@@ -150,7 +150,7 @@ fn pipelines_are_made_once_for_each_kernel_and_partition() {
     for strategy in [Strategy::GreedyBySize, Strategy::GreedyBySize, Strategy::Naive] {
         let plan = gpu.planner(Planner::new(strategy)).plan(problem).unwrap();
         let network = gpu.network(&resident, &plan);
-        known.extend(resident.bound(&plan).into_iter().map(|b| (b.kernel, b.partition)));
+        known.extend(resident.bound(&plan).unwrap().into_iter().map(|b| (b.kernel, b.partition)));
         assert_eq!(resident.pipeline_count(), known.len(), "{strategy}");
         assert!(known.len() < resident.program().dispatch_count(), "{strategy}");
         drop(network);

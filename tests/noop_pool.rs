@@ -76,6 +76,7 @@ fn required_tells_bytes_or_the_limit_before_anything_is_allocated() {
 fn an_engines_own_buffers_are_checked_and_viewed_exactly() {
     let gpu = Gpu::noop(|_| ());
     let (problem, plan) = chain(&[1000, 3000, 500]);
+    let (longer, _) = chain(&[500; 6]);
     let needed = plan.peak_bytes();
     let buffer = |size, usage| {
         gpu.device.create_buffer(&BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
@@ -84,6 +85,7 @@ fn an_engines_own_buffers_are_checked_and_viewed_exactly() {
     let within = |ranges: &[wgpu::BufferSlice<'_>]| {
         DeviceArena::in_buffers(&gpu.limits, &problem, &plan, ranges).map(|arena| {
             let view = arena.view(problem.lookup("t1").unwrap()).unwrap();
+            assert!(arena.view(longer.lookup("t5").unwrap()).is_none(), "an id of another problem");
             (arena.bytes(), view.bytes)
         })
     };

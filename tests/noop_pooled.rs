@@ -3,8 +3,11 @@
 
 mod support;
 
+use std::sync::Arc;
 use sublet::device::{ArenaPool, DeviceWatch, Lane, PoolOptions, block_on};
-use sublet::exec::Network;
+use sublet::exec::{ExecError, Network, PooledNetwork, Program};
+use sublet::kernel::LowerLimits;
+use sublet::plan::{Alignment, Planner, Violation};
 use support::gpu::Gpu;
 use support::graphs::chain;
 use support::pool::{graph, inputs, join, pool, run};
@@ -54,6 +57,24 @@ fn threads_that_join_at_once_compile_each_pipeline_once() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!((networks.len(), pipelines(&pool)), (4, wanted));
+}
+
+/// A plan of another network is refused before the pool makes anything for the session.
+#[test]
+fn a_plan_of_another_network_cannot_join() {
+    let gpu = Gpu::noop(|_| ());
+    let pool = pool(&gpu, PoolOptions::default());
+    let program = |graph| {
+        let limits = LowerLimits { max_binding_bytes: u64::MAX, max_workgroups: 65_535 };
+        Arc::new(Program::new(graph, Alignment::new(256).unwrap(), limits).unwrap())
+    };
+    let (one, other) = (program(chain(257, 9)), program(chain(300, 5)));
+    let foreign = Planner::auto().plan(&other.usage.problem).unwrap();
+    let joined = pool.block_on(PooledNetwork::join(&pool, "one", one, &foreign, Lane(0)));
+    let error = joined.unwrap_err();
+    assert!(matches!(error, ExecError::Violation(Violation::OtherProblem { .. })), "{error}");
+    assert_eq!(pool.report().sessions.len(), 0);
+    assert_eq!(pool.report().total.reserved_high_bytes, 0);
 }
 
 /// Pipelines are a device's: on another one they are compiled anew, once again.

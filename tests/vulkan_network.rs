@@ -50,10 +50,11 @@ fn every_layout_passes_the_audit_with_the_same_outputs() {
             let found = block_on(&gpu.device, audit(&resident, &plan, &inputs, &gpu.limits.binding_limits()));
             let found = found.unwrap();
             assert!(found.ok(), "{name} {layout}: {found:?}");
-            let cost = binding_cost(&resident.bound(&plan));
+            let cost = binding_cost(&resident.bound(&plan).unwrap());
             if *layout == Layout::PingPong {
                 let written = resident
                     .bound(&plan)
+                    .unwrap()
                     .iter()
                     .all(|b| b.partition.writable.iter().filter(|w| **w).count() == 1);
                 assert!(written || name == "same_tensor_twice", "{name}: only the output is writable");

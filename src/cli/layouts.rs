@@ -83,7 +83,7 @@ fn measure(layout: Layout, graph: &Graph, target: &Target, runs: usize) -> Resul
     let report = plan.report(&program.usage.problem).with_layout(layout.key());
     let inputs = program.default_inputs();
     let mut compiled = target.compile(program, &plan)?;
-    let cost = compiled.binding_cost(&plan);
+    let cost = compiled.binding_cost(&plan)?;
     let outputs = compiled.run(&inputs)?;
     let mut times = Vec::with_capacity(runs);
     for _ in 0..runs.max(1) {

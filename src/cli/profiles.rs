@@ -97,7 +97,7 @@ fn fit(input: &str, records: &InputArgs, limits: &DeviceLimits, planner: Planner
     let plan = judged(&program.usage.problem, planner)?;
     let weights = WeightMap::new(&program, limits.storage_alignment_bytes, limits.max_buffer_bytes);
     let rules = limits.binding_limits();
-    lawful(&bind(&program, &plan, &weights, &rules), &rules)?;
+    lawful(&bind(&program, &plan, &weights, &rules)?, &rules)?;
     Ok(plan)
 }
 

@@ -197,11 +197,15 @@ impl Compiled<'_> {
     }
 
     /// What the dispatches of `plan` bind, and where they wait.
-    pub fn binding_cost(&self, plan: &Plan) -> BindingCost {
-        match self {
-            Compiled::Gpu { network, .. } => binding_cost(&network.resident().bound(plan)),
-            Compiled::Cpu { host, .. } => binding_cost(&host.bound(plan)),
-        }
+    ///
+    /// # Errors
+    /// The plan is not one of this network.
+    pub fn binding_cost(&self, plan: &Plan) -> Result<BindingCost, CliError> {
+        let bound = match self {
+            Compiled::Gpu { network, .. } => network.resident().bound(plan),
+            Compiled::Cpu { host, .. } => host.bound(plan),
+        };
+        Ok(binding_cost(&bound?))
     }
 
     /// What is held now, beside the plan's numbers.

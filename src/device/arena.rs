@@ -130,12 +130,13 @@ impl DeviceArena {
         Ok(DeviceArena { buffers, starts, bytes, plan: plan.clone(), sizes: sizes(problem) })
     }
 
-    /// The view of a tensor, or `None` where it has no bytes.
+    /// The view of a tensor, or `None` where it has no bytes or the id is another problem's.
     pub fn view(&self, tensor: TensorId) -> Option<View<'_>> {
-        let (arena, size) = (self.plan.arena(tensor).index(), self.sizes[tensor.index()]);
-        let start = self.starts[arena] + self.plan.offset_bytes(tensor);
+        let size = self.sizes.get(tensor.index()).copied().filter(|size| *size > 0)?;
+        let (arena, offset_bytes) = self.plan.place(tensor)?;
+        let start = self.starts[arena.index()] + offset_bytes;
         let bytes = start..(start + size).next_multiple_of(4);
-        (size > 0).then(|| View { buffer: &self.buffers[arena], bytes })
+        Some(View { buffer: &self.buffers[arena.index()], bytes })
     }
 
     /// The arenas' buffers, in the plan's order.

@@ -50,7 +50,17 @@ pub struct Bound {
 }
 
 /// Resolves every dispatch of a program under a plan. Ask [`lawful`] before handing the result to a device.
-pub fn bind(program: &Program, plan: &Plan, weights: &WeightMap, limits: &BindingLimits) -> Vec<Bound> {
+///
+/// # Errors
+/// The plan is another problem's or puts a tensor outside its arenas, or the weights are another program's.
+/// Tensors that overlap are no error here: that is the judge's to say.
+pub fn bind(
+    program: &Program,
+    plan: &Plan,
+    weights: &WeightMap,
+    limits: &BindingLimits,
+) -> Result<Vec<Bound>, ExecError> {
+    plan.check_arenas(&program.usage.problem)?;
     let steps = program.steps.iter().enumerate();
     let all = steps.flat_map(|(step, dispatches)| dispatches.iter().map(move |dispatch| (step, dispatch)));
     all.map(|(step, dispatch)| bind_one(program, plan, weights, limits, step, dispatch)).collect()
@@ -75,10 +85,10 @@ fn bind_one(
     limits: &BindingLimits,
     step: usize,
     dispatch: &Dispatch,
-) -> Bound {
+) -> Result<Bound, ExecError> {
     let operands = dispatch.inputs.iter().chain([&dispatch.output]);
     let places: Vec<(BufferKey, Range<u64>)> =
-        operands.clone().map(|o| locate(program, plan, weights, *o)).collect();
+        operands.clone().map(|o| locate(program, plan, weights, *o)).collect::<Result<_, _>>()?;
     let mut keys: Vec<BufferKey> = places.iter().map(|(key, _)| *key).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -109,7 +119,7 @@ fn bind_one(
         Operand::Value { value, .. } => program.graph.get(*value).name.clone(),
         Operand::Absent => "(absent)".to_owned(),
     };
-    Bound {
+    Ok(Bound {
         step,
         label: format!("{} ({})", program.graph.nodes[step].name, dispatch.kernel.kernel().name),
         kernel: dispatch.kernel,
@@ -121,7 +131,7 @@ fn bind_one(
         tensors: operands.map(name).collect(),
         buffer_bytes: places.iter().map(|(key, _)| buffer_bytes(program, plan, weights, *key)).collect(),
         buffers: places.into_iter().map(|(key, _)| key).collect(),
-    }
+    })
 }
 
 /// What is bound at least for bytes of a buffer: the bytes, or in the packed layout the whole arena.
@@ -135,19 +145,27 @@ fn window(program: &Program, plan: &Plan, key: BufferKey, bytes: &Range<u64>) ->
 }
 
 /// The bytes an operand shows.
-fn locate(program: &Program, plan: &Plan, weights: &WeightMap, operand: Operand) -> (BufferKey, Range<u64>) {
-    let Operand::Value { value, start_len, len } = operand else { return (BufferKey::Zeros, 0..16) };
+fn locate(
+    program: &Program,
+    plan: &Plan,
+    weights: &WeightMap,
+    operand: Operand,
+) -> Result<(BufferKey, Range<u64>), ExecError> {
+    let Operand::Value { value, start_len, len } = operand else { return Ok((BufferKey::Zeros, 0..16)) };
     let bytes = |base: u64| base + start_len as u64 * 4..base + (start_len + len) as u64 * 4;
-    match program.place(plan, value) {
+    Ok(match program.place(plan, value) {
         Place::Arena { arena, offset_bytes } => (BufferKey::Arena(arena), bytes(offset_bytes)),
         Place::Input { input, offset_bytes } => (BufferKey::Input(input), bytes(offset_bytes)),
         Place::Output { output, offset_bytes } => (BufferKey::Output(output), bytes(offset_bytes)),
         Place::Constant => {
-            let piece = weights.find(value, start_len, len).expect("every constant operand has a piece");
+            let Some(piece) = weights.find(value, start_len, len) else {
+                let tensor = program.graph.get(value).name.clone();
+                return Err(ExecError::NoWeight { tensor, start_len, len });
+            };
             (BufferKey::Weights(piece.buffer), piece.offset_bytes..piece.offset_bytes + piece.len as u64 * 4)
         }
         Place::Nowhere => unreachable!("lowering binds no value without elements"),
-    }
+    })
 }
 
 /// Bytes of a buffer, before the device rounds them up.

@@ -169,10 +169,11 @@ impl Host for CpuHost {
     }
 
     async fn machine(&self, plan: &Plan) -> Result<CpuNetwork, ExecError> {
+        plan.check_arenas(&self.0.usage.problem)?;
         Ok(CpuNetwork::unchecked(self.0.clone(), plan))
     }
 
-    fn bound(&self, plan: &Plan) -> Vec<Bound> {
+    fn bound(&self, plan: &Plan) -> Result<Vec<Bound>, ExecError> {
         let weights = WeightMap::new(&self.0, Self::LIMITS.storage_alignment_bytes, u64::MAX);
         bind(&self.0, plan, &weights, &Self::LIMITS)
     }

@@ -42,6 +42,19 @@ pub enum ExecError {
         /// The limit in bytes.
         available_bytes: u64,
     },
+    /// A constant that a dispatch binds is not among the weights given.
+    #[error(
+        "constant '{tensor}' ({len} elements from {start_len} on) is not among the weights: they are \
+         another program's"
+    )]
+    NoWeight {
+        /// The constant.
+        tensor: String,
+        /// First element that the dispatch binds.
+        start_len: usize,
+        /// Elements that it binds.
+        len: usize,
+    },
     /// A dispatch that WebGPU refuses, found before any driver saw it.
     #[error("{0}")]
     Unlawful(Box<crate::legal::Violation>),

@@ -60,7 +60,10 @@ pub trait Host {
     fn machine(&self, plan: &Plan) -> impl Future<Output = Result<Self::Machine, ExecError>>;
 
     /// What each dispatch binds under `plan`.
-    fn bound(&self, plan: &Plan) -> Vec<Bound>;
+    ///
+    /// # Errors
+    /// The plan is another problem's, or puts a tensor outside its arenas.
+    fn bound(&self, plan: &Plan) -> Result<Vec<Bound>, ExecError>;
 
     /// The plan without any reuse that this host can hold.
     ///

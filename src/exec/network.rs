@@ -51,7 +51,7 @@ impl Network {
     /// Without asking the judge: for the mutations of an audit.
     pub(super) async fn unchecked(resident: SharedResident, plan: &Plan) -> Result<Self, ExecError> {
         let device = resident.device.clone();
-        let bound = resident.bound(plan);
+        let bound = resident.bound(plan)?;
         lawful(&bound, &resident.limits.binding_limits())?;
         let arena = DeviceArena::unchecked(&device, &resident.program.usage.problem, plan).await?;
         let graph = &resident.program.graph;

@@ -83,7 +83,7 @@ impl PooledNetwork {
         let limits = pool.limits();
         refuse_io_over_limit(&program, limits.max_buffer_bytes)?;
         let map = WeightMap::new(&program, limits.storage_alignment_bytes, limits.max_buffer_bytes);
-        lawful(&bind(&program, plan, &map, &limits.binding_limits()), &limits.binding_limits())?;
+        lawful(&bind(&program, plan, &map, &limits.binding_limits())?, &limits.binding_limits())?;
         let mut spec = SessionSpec::new(label, &program.usage.problem, plan).lane(lane).in_segments();
         for id in program.graph.inputs.iter().chain(&program.graph.outputs) {
             let value = program.graph.get(*id);
@@ -191,7 +191,7 @@ impl PooledNetwork {
             pieces.push(Piece { buffer, offset_bytes: view.bytes.start, ..*piece });
         }
         let map = WeightMap::placed(weights.iter().map(Buffer::size).collect(), pieces);
-        let bound = bind(&self.program, &self.plan, &map, &limits.binding_limits());
+        let bound = bind(&self.program, &self.plan, &map, &limits.binding_limits())?;
         lawful(&bound, &limits.binding_limits())?;
         let blocks = ParamBlocks::pack(&bound, limits.uniform_alignment_bytes);
         let index = self.index();

@@ -119,7 +119,7 @@ impl Host for SharedResident {
         Network::unchecked(self.clone(), plan).await
     }
 
-    fn bound(&self, plan: &Plan) -> Vec<Bound> {
+    fn bound(&self, plan: &Plan) -> Result<Vec<Bound>, ExecError> {
         bind(&self.program, plan, &self.map, &self.limits.binding_limits())
     }
 

@@ -145,6 +145,12 @@ impl Plan {
         super::validate::validate(self, problem)
     }
 
+    /// The part of the judgement without which nobody can say where a tensor lies: the plan is one of this
+    /// problem, and each tensor lies within an arena.
+    pub(crate) fn check_arenas(&self, problem: &Problem) -> Result<(), Violation> {
+        super::validate::check_arenas(self, problem)
+    }
+
     /// The numbers of the plan beside those of its problem.
     pub fn report(&self, problem: &Problem) -> Report {
         Report::new(self, problem)

@@ -142,13 +142,7 @@ impl Violation {
 }
 
 pub(super) fn validate(plan: &Plan, problem: &Problem) -> Result<(), Violation> {
-    let found = problem.fingerprint();
-    if plan.fingerprint != found {
-        return Err(Violation::OtherProblem { planned: plan.fingerprint, found });
-    }
-    if plan.len() != problem.len() {
-        return Err(Violation::Count { placed: plan.len(), tensors: problem.len() });
-    }
+    check_arenas(plan, problem)?;
     for id in problem.ids() {
         check_place(plan, problem, id)?;
     }
@@ -156,8 +150,20 @@ pub(super) fn validate(plan: &Plan, problem: &Problem) -> Result<(), Violation> 
     sweep(plan, problem)
 }
 
-/// The rules that concern one tensor.
-fn check_place(plan: &Plan, problem: &Problem, id: TensorId) -> Result<(), Violation> {
+/// What has to hold before anybody may look where a tensor lies: the plan speaks of this problem, and each
+/// tensor is within an arena. Plans with planted faults keep to it.
+pub(super) fn check_arenas(plan: &Plan, problem: &Problem) -> Result<(), Violation> {
+    let found = problem.fingerprint();
+    if plan.fingerprint != found {
+        return Err(Violation::OtherProblem { planned: plan.fingerprint, found });
+    }
+    if plan.len() != problem.len() {
+        return Err(Violation::Count { placed: plan.len(), tensors: problem.len() });
+    }
+    problem.ids().try_for_each(|id| check_arena(plan, problem, id))
+}
+
+fn check_arena(plan: &Plan, problem: &Problem, id: TensorId) -> Result<(), Violation> {
     let tensor = &problem.tensors()[id.index()];
     let (arena, offset_bytes) = plan.places[id.index()];
     let arena_bytes = plan.arenas.get(arena.index()).copied().unwrap_or(0);
@@ -172,6 +178,13 @@ fn check_place(plan: &Plan, problem: &Problem, id: TensorId) -> Result<(), Viola
             arena_bytes,
         });
     }
+    Ok(())
+}
+
+/// The other rules that concern one tensor.
+fn check_place(plan: &Plan, problem: &Problem, id: TensorId) -> Result<(), Violation> {
+    let tensor = &problem.tensors()[id.index()];
+    let (arena, offset_bytes) = plan.places[id.index()];
     if let Some(pin_bytes) = tensor.pin()
         && (arena.index(), offset_bytes) != (0, pin_bytes)
     {

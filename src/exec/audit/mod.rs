@@ -91,7 +91,7 @@ pub async fn audit<H: Host>(
 ) -> Result<Audit, ExecError> {
     let program = host.program();
     plan.validate(&program.usage.problem)?;
-    let violations = host.bound(plan).iter().flat_map(|bound| bound.violations(limits)).collect();
+    let violations = host.bound(plan)?.iter().flat_map(|bound| bound.violations(limits)).collect();
     let reference = Reference::collect(host, inputs).await?;
     let cpu_twin = compare_twins(program, &reference.values)?;
     let lives = Lives::new(program, plan);
