@@ -8,8 +8,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use sublet::device::{
-    ArenaPool, DeviceArena, DeviceError, DeviceWatch, Extend, Lane, PoolOptions, Session, SessionSpec,
-    Weight, block_on, required,
+    ArenaPool, DeviceArena, DeviceError, DeviceWatch, Extend, Lane, PoolOptions, Readback, Session,
+    SessionSpec, Weight, block_on, required,
 };
 use sublet::plan::{Alignment, Plan, Planner, Problem};
 use support::gpu::Gpu;
@@ -340,4 +340,24 @@ fn options_round_and_shrink() {
     assert_eq!(reserved(&keeping), 8192, "6144 dead bytes are within the limit");
     drop(join(&keeping, spec("c", &[8192, 4096])).unwrap());
     assert_eq!(reserved(&keeping), 0, "10240 are not");
+}
+
+/// The narrowest place: the readback is mapped, and the device goes before anybody looks into it.
+#[test]
+fn a_device_that_goes_between_mapping_and_reading_is_lost() {
+    let gpu = Gpu::noop(|_| ());
+    let readback = block_on(&gpu.device, Readback::new(&gpu.device, &gpu.queue, 64)).unwrap();
+    let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
+    let descriptor = BufferDescriptor { label: None, size: 64, usage, mapped_at_creation: false };
+    let buffer = gpu.device.create_buffer(&descriptor);
+    let ranges = [(&buffer, 0..64)];
+    let mut context = Context::from_waker(Waker::noop());
+    let mut read = pin!(readback.read(None, &ranges));
+    assert!(read.as_mut().poll(&mut context).is_pending(), "the copy is submitted, the mapping asked for");
+    gpu.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+    gpu.device.destroy();
+    // Buffers go with the next poll of the device, here as another thread's.
+    let _ = gpu.device.poll(wgpu::PollType::Poll);
+    let Poll::Ready(result) = read.as_mut().poll(&mut context) else { panic!("it was mapped") };
+    assert!(matches!(result, Err(DeviceError::Lost { .. })), "{result:?}");
 }

@@ -224,10 +224,10 @@ impl Readback {
         if let Err(refusal) = refusal {
             log::debug!("{refusal}");
         }
-        mapped.await.map_err(|e| DeviceError::Lost { reason: format!("readback failed: {e}") })?;
-        let refused =
-            |e: wgpu::MapRangeError| DeviceError::Refused { what: "readback".into(), reason: e.to_string() };
-        let view = self.staging.get_mapped_range(0..bytes).map_err(refused)?;
+        let lost = |reason: String| DeviceError::Lost { reason: format!("readback failed: {reason}") };
+        mapped.await.map_err(|e| lost(e.to_string()))?;
+        // What was mapped goes away under nobody's hands but those of whoever destroys the device.
+        let view = self.staging.get_mapped_range(0..bytes).map_err(|e| lost(e.to_string()))?;
         words.extend(view.chunks_exact(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])));
         drop(view);
         self.staging.unmap();
